@@ -15,7 +15,7 @@ import boostplug as bp
 from boostplug.kernels.lists import calibrated, pearson, softmax
 from boostplug.losses.base.smooth_pair_loss import SmoothPairLoss
 
-__all__ = ["assert_equal", "expected", "exponential", "logistic", "numpy_version"]
+__all__ = ["assert_equal", "expected", "exponential", "judged_rows", "logistic", "numpy_version"]
 
 
 def expected(loss, scores, queries):

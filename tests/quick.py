@@ -2,39 +2,21 @@
 
 __all__ = ["QUICK"]
 
-QUICK = frozenset(
-    {
-        "dask/test_partitions.py",
-        "datasets/test_synthetic.py",
-        "estimators/test_lightgbm.py",
-        "comparison/test_significance.py",
-        "losses/test_adarank.py",
-        "losses/test_properties.py",
-        "losses/test_loss.py",
-        "losses/test_totals.py",
-        "metrics/test_relevance.py",
-        "metrics/test_correlation.py",
-        "metrics/test_dcg.py",
-        "metrics/test_reciprocal_rank.py",
-        "model/test_ensemble.py",
-        "adapters/test_call.py",
-        "rankers/test_adarank.py",
-        "rankers/test_rankboost_numbers.py",
-        "selection/test_folds.py",
-        "test_bad_input.py",
-        "core/test_checks.py",
-        "cli/test_cli.py",
-        "cli/test_doctor.py",
-        "core/test_files.py",
-        "test_layers.py",
-        "core/test_naming.py",
-        "data/test_pairs.py",
-        "data/test_queries.py",
-        "data/test_tables.py",
-        "core/test_text.py",
-        "core/test_threads.py",
-        "core/test_values.py",
-        "weak_rankers/test_stump.py",
-        "weak_rankers/test_tree.py",
-    }
-)
+NAMES = {
+    ".": "bad_input layers",
+    "adapters": "call",
+    "cli": "cli doctor",
+    "comparison": "significance",
+    "core": "checks files naming text threads values",
+    "dask": "partitions",
+    "data": "pairs queries tables",
+    "datasets": "synthetic",
+    "estimators": "lightgbm",
+    "losses": "adarank loss properties totals",
+    "metrics": "correlation dcg reciprocal_rank relevance",
+    "model": "ensemble",
+    "rankers": "adarank rankboost_numbers",
+    "selection": "folds",
+    "weak_rankers": "stump tree",
+}
+QUICK = {f"{folder}/test_{name}.py".removeprefix("./") for folder, names in NAMES.items() for name in names.split()}

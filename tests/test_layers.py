@@ -7,6 +7,7 @@ string. ``boostplug/__init__.pyi``, by which the public names are loaded, stands
 
 import ast
 import re
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -15,23 +16,8 @@ import pytest
 PACKAGE = Path(__file__).parent.parent / "boostplug"
 
 # Bottom to top. A folder imports from lower layers and, without circles, from its own.
-LAYERS = [
-    ["core"],
-    ["kernels"],
-    ["data", "weak_rankers"],
-    ["model", "datasets"],
-    ["adapters"],
-    ["metrics"],
-    ["losses"],
-    ["selection"],
-    ["estimators"],
-    ["clicks"],
-    ["testing"],
-    ["rankers"],
-    ["dask"],
-    ["comparison"],
-    ["cli"],
-]
+LAYERS = [["core"], ["kernels"], ["data", "weak_rankers"], ["model", "datasets"], ["adapters"], ["metrics"], ["losses"]]
+LAYERS += [["selection"], ["estimators"], ["clicks"], ["testing"], ["rankers"], ["dask"], ["comparison"], ["cli"]]
 
 PATHS = {
     ".".join(path.relative_to(PACKAGE).with_suffix("").parts).removesuffix(".__init__"): path
@@ -51,23 +37,26 @@ def homes():
     return {alias.name: node.module.partition(".")[2] for node in imports for alias in node.names}
 
 
-def dotted_names(module, path):
-    """Yield the full dotted names that a module imports or has as strings."""
+@cache
+def dotted_names(module):
+    """Return the full dotted names that a module imports or has as strings."""
+    path, found = PATHS[module], []
     package = ["boostplug", *module.split(".")[: None if path.name == "__init__.py" else -1]]
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            found += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             base = package[: len(package) - node.level + 1] if node.level else []
-            yield from (".".join([*base, *filter(None, [node.module]), alias.name]) for alias in node.names)
+            found += [".".join([*base, *filter(None, [node.module]), alias.name]) for alias in node.names]
         elif isinstance(node, ast.Constant) and re.fullmatch(r"boostplug\.[a-z][\w.]*(:\w+)?", str(node.value)):
-            yield node.value.partition(":")[0]
+            found.append(node.value.partition(":")[0])
+    return found
 
 
-def imports_of(module, path, homes):
+def imports_of(module, homes):
     """Return the modules of the package that a module imports, with the packages that Python runs before them."""
     found = set()
-    for dotted in dotted_names(module, path):
+    for dotted in dotted_names(module):
         if dotted.partition(".")[0] == "boostplug":
             name = dotted.partition(".")[2]
             name = homes.get(name) or name
@@ -82,7 +71,7 @@ def imports_of(module, path, homes):
 def imports():
     """Return what each module imports."""
     of_names = homes()
-    return {module: imports_of(module, path, of_names) for module, path in PATHS.items()}
+    return {module: imports_of(module, of_names) for module in PATHS}
 
 
 def test_every_folder_has_a_layer():
@@ -102,14 +91,14 @@ def test_nothing_imports_upward(imports):
 
 def test_the_package_stands_above_its_layers_and_below_the_command_line():
     """No module imports the package itself, and no public name is defined by what stands above."""
-    importers = {module for module, path in PATHS.items() if "boostplug" in dotted_names(module, path)}
+    importers = {module for module in PATHS if "boostplug" in dotted_names(module)}
     assert importers == set()
     assert "cli" not in map(folder_of, homes().values())
 
 
 def test_nothing_imports_what_a_wheel_lacks():
-    for module, path in PATHS.items():
-        roots = {name.partition(".")[0] for name in dotted_names(module, path)}
+    for module in PATHS:
+        roots = {name.partition(".")[0] for name in dotted_names(module)}
         assert roots.isdisjoint({"studies", "docs", "tests", "examples"}), module
 
 

@@ -3,12 +3,13 @@
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
+from adapters.harness import FRAMEWORKS, every_framework
 
 import boostplug as bp
 
-lgb = pytest.importorskip("lightgbm")
-xgb = pytest.importorskip("xgboost")
+LIGHTGBM = FRAMEWORKS["lightgbm"]
 
 RNG = np.random.default_rng(0)
 SIZES = RNG.integers(3, 9, 60)
@@ -18,46 +19,28 @@ X = RNG.integers(0, 9, (N, 4)).astype(float)
 CLICKS = (RNG.random(N) < (0.1 + X[:, 0] / 10.0) / POSITION).astype(float)
 QUERIES = bp.Queries(CLICKS, group=SIZES, position=POSITION)
 LOSS = bp.Unbiased()
-IPS = bp.Unbiased(method="ips", propensity=1.0 / np.arange(1.0, 10.0))
-SMALL = {"n_estimators": 5, "random_state": 0, "n_jobs": 1}
 
 
-def dataset(**given):
-    return lgb.Dataset(X, CLICKS, group=SIZES, free_raw_data=False, params={"verbose": -1}, **given)
-
-
-def matrix():
-    return xgb.DMatrix(X, CLICKS, group=SIZES)
-
-
-def attached(made):
-    bp.set_positions(made, POSITION)
-    return made
+def dataset(F, **given):
+    return F.data(F.kinds[0], data=X, label=CLICKS, group=SIZES, **given)
 
 
 def same(found, expected):
     np.testing.assert_array_equal(found, np.asarray(expected, np.float32))
 
 
-@pytest.mark.parametrize("make", [dataset, matrix])
-def test_an_attached_position_is_that_of_queries(make):
-    made = attached(make())
-    if make is dataset:
-        made.construct()
-    scores = RNG.normal(size=N)
-    same(LOSS(scores, made), LOSS.gradient_hessian(scores, QUERIES))
-    bp.set_positions(made, POSITION[::-1])
-    other = QUERIES.with_positions(POSITION[::-1])
-    same(LOSS(scores, made), LOSS.gradient_hessian(scores, other))
-    bp.set_positions(made, POSITION[:-1])
-    with pytest.raises(ValueError, match="position must hold one number per row"):
-        LOSS(scores, made)
+@every_framework
+def test_an_attached_position_is_that_of_queries(F):
+    made, scores = dataset(F), RNG.normal(size=N)
+    for position in (POSITION, POSITION[::-1]):
+        bp.set_positions(made, position)
+        same(LOSS(scores, made), LOSS.gradient_hessian(scores, QUERIES.with_positions(position)))
 
 
 def test_positions_stand_beside_pairs_and_labels():
-    made = attached(dataset())
+    made = dataset(LIGHTGBM)
+    bp.set_positions(made, POSITION)
     bp.set_labels(made, sale=CLICKS[::-1])
-    made.construct()
     scores = RNG.normal(size=N)
     sale = bp.Queries(CLICKS[::-1], group=SIZES, position=POSITION)
     same(LOSS.on("sale")(scores, made), LOSS.gradient_hessian(scores, sale))
@@ -68,37 +51,34 @@ def test_positions_stand_beside_pairs_and_labels():
     np.testing.assert_array_equal(both.of_rows(kept).position, POSITION[kept])
 
 
-@pytest.mark.parametrize("kind", [bp.LGBMRanker, bp.XGBRanker])
-def test_fit_takes_them_and_keeps_the_curve(kind):
-    ranker = kind(objective=LOSS, **SMALL).fit(X, CLICKS, group=SIZES, position=POSITION)
+@every_framework
+def test_fit_takes_them_and_keeps_the_curve(F):
+    given = {"x": X, "y": CLICKS, "group": SIZES, "position": POSITION}
+    ranker = F.fit(LOSS, **given)
     expected = LOSS.position_bias(ranker.predict(X), QUERIES)
     for name, values in ranker.position_bias_.items():
         np.testing.assert_array_equal(values, expected[name])
     assert set(expected) == {"position", "bias"}
     for bound in (LOSS.on("sale"), 0.5 * LOSS + 0.5 * bp.SquaredError()):
-        given = {"group": SIZES, "position": POSITION, "labels": {"sale": CLICKS}}
-        ranker = kind(objective=bound, **SMALL).fit(X, CLICKS, **given)
-        assert set(ranker.position_bias_) == set(expected)
+        assert set(F.fit(bound, **given, labels={"sale": CLICKS}).position_bias_) == set(expected)
     with pytest.warns(UserWarning, match=r"position is not used by objective RankNet\("):
-        ranker = kind(objective=bp.RankNet(), **SMALL).fit(X, CLICKS, group=SIZES, position=POSITION)
+        ranker = F.fit(bp.RankNet(), **given)
     assert ranker.position_bias_ is None
 
 
 def test_lightgbms_own_positions_serve_where_no_ranks_are_needed():
-    made = dataset(position=POSITION).construct()
+    made = dataset(LIGHTGBM, position=POSITION)
     scores = RNG.normal(size=N)
     with pytest.raises(ValueError, match=r"which RankNet.* does not read"):
         bp.RankNet()(scores, made)
     additive = bp.Unbiased(method="additive")
-    np.testing.assert_allclose(
-        np.array(additive(scores, made)), additive.gradient_hessian(scores, QUERIES), rtol=1e-5, atol=1e-6
-    )
+    expected = additive.gradient_hessian(scores, QUERIES)
+    np.testing.assert_allclose(additive(scores, made), expected, rtol=1e-5, atol=1e-6)
     bp.set_positions(made, POSITION)
     same(LOSS(scores, made), LOSS.gradient_hessian(scores, QUERIES))
 
 
 def test_pages_of_a_log_become_training_data():
-    pd = pytest.importorskip("pandas")
     features = np.arange(6.0).reshape(3, 2)
     frame = pd.DataFrame(features, columns=["a", "b"], index=list("xyz"))
     for names in (range(3), "xyz", (7, 1, 0)):
@@ -113,29 +93,21 @@ def test_pages_of_a_log_become_training_data():
         for function in (bp.RankingData.from_clicks, lambda X, log: bp.clicks.propensity(log, method="em", X=X)):
             for X, message in (
                 (features, "X has 3 rows and the log 4; pass one row"),
-                (
-                    {names[2]: [1.0]},
-                    "X has no features of log.document .* more.; add them",
-                ),
+                ({names[2]: [1.0]}, "X has no features of log.document .* more.; add them"),
             ):
                 with pytest.raises(ValueError, match=message):
                     function(X, log)
 
 
 def test_ranking_data_and_compare_take_them():
-    pd = pytest.importorskip("pandas")
-    frame = pd.DataFrame(X, columns=list("abcd")).assign(
-        label=CLICKS, qid=np.repeat(np.arange(60), SIZES), place=POSITION
-    )
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    frame = frame.assign(label=CLICKS, qid=np.repeat(np.arange(60), SIZES), place=POSITION)
     data = bp.RankingData.from_frame(frame, label="label", position="place")
     np.testing.assert_array_equal(data.queries.position, POSITION)
     assert data.n_features == 4
-    result = bp.compare(
-        frame, label="label", position="place", losses=[LOSS], baselines=[], frameworks=["lightgbm"], rounds=3, seeds=1
-    )
+    options = {"label": "label", "baselines": [], "frameworks": ["lightgbm"], "rounds": 1, "seeds": 1}
+    result = bp.compare(frame, position="place", losses=[LOSS], **options)
     assert list(result.to_frame()["method"]) == ["Unbiased"]
     assert "come from lists that were shown (position), and favour the order there" in " ".join(str(result).split())
-    assert "learn from clicks at positions, and the data has no positions" in str(
-        bp.compare(frame, label="label", drop=["place"], losses="all", baselines=[], frameworks=["lightgbm"],
-                   rounds=1, seeds=1)
-    )  # fmt: skip
+    without = bp.compare(frame, drop=["place"], losses="all", **options)
+    assert "learn from clicks at positions, and the data has no positions" in str(without)

@@ -4,7 +4,9 @@ import pickle
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
+from adapters.harness import FRAMEWORKS, every_framework
 
 import boostplug as bp
 
@@ -34,24 +36,16 @@ METRIC = bp.NDCG(5).on("sale")
 )  # fmt: skip
 def test_a_bound_loss_is_the_loss_on_that_label(loss):
     bound = loss.on("sale")
-    for one, other in zip(
-        (bound.value(SCORES, QUERIES), *bound.gradient_hessian(SCORES, QUERIES)),
-        (loss.value(SCORES, ON_SALE), *loss.gradient_hessian(SCORES, ON_SALE)),
-        strict=True,
-    ):
-        np.testing.assert_array_equal(one, other)
+    np.testing.assert_array_equal(bound.value(SCORES, QUERIES), loss.value(SCORES, ON_SALE))
+    np.testing.assert_array_equal(bound.gradient_hessian(SCORES, QUERIES), loss.gradient_hessian(SCORES, ON_SALE))
     assert bound.scale(QUERIES) == loss.scale(ON_SALE)
     assert replace(bound.traits, pairs=loss.traits.pairs) == loss.traits
 
 
 def test_a_sum_of_bound_losses_has_the_sum_of_their_derivatives():
-    for found, a, b in zip(
-        LOSS.gradient_hessian(SCORES, QUERIES),
-        bp.QBRank().gradient_hessian(SCORES, ON_CLICK),
-        bp.RankNet().gradient_hessian(SCORES, ON_SALE),
-        strict=True,
-    ):
-        np.testing.assert_allclose(found, a + 2.0 * b, rtol=1e-12, atol=1e-12)
+    on_click, on_sale = bp.QBRank().gradient_hessian(SCORES, ON_CLICK), bp.RankNet().gradient_hessian(SCORES, ON_SALE)
+    expected = np.array(on_click) + 2.0 * np.array(on_sale)
+    np.testing.assert_allclose(LOSS.gradient_hessian(SCORES, QUERIES), expected, rtol=1e-12, atol=1e-12)
 
 
 def test_parts_bases_and_metrics_are_bound_unless_they_are_already():
@@ -113,44 +107,29 @@ def test_labels_by_name_alone():
     np.testing.assert_array_equal(
         bp.MPBoost().on("sale").gradient_hessian(SCORES, queries)[0], bp.MPBoost().gradient_hessian(SCORES, ON_SALE)[0]
     )
-    with pytest.raises(ValueError, match="pairs= or labels_by_name="):
-        bp.Queries(None, group=DATA.group)
 
 
 # Frameworks
 
 
-def test_lightgbm_trains_on_both():
-    lgb = pytest.importorskip("lightgbm")
-    params = {"objective": LOSS, "verbose": -1, "num_leaves": 7, "min_data_in_leaf": 5}
-
-    def dataset():
-        data = lgb.Dataset(DATA.X, DATA.y, group=DATA.group, free_raw_data=False)
-        bp.set_labels(data, click=CLICK)
-        bp.set_labels(data, {"sale": SALE})  # the other one stays
-        return data
-
-    ranker = bp.LGBMRanker(objective=LOSS, n_estimators=5, num_leaves=7, min_child_samples=5, verbose=-1)
-    ranker.fit(DATA.X, DATA.y, qid=DATA.qid, labels=LABELS)
-    booster = lgb.train(params, dataset(), 5)
-    np.testing.assert_allclose(booster.predict(DATA.X), ranker.predict(DATA.X), rtol=1e-9)
+@every_framework
+def test_datasets_and_rankers_train_on_both(F):
+    data = F.data(F.kinds[0], data=DATA.X, label=DATA.y, group=DATA.group)
+    bp.set_labels(data, click=CLICK)
+    bp.set_labels(data, {"sale": SALE})  # the other one stays
+    ranker = F.fit(LOSS, DATA.X, DATA.y, qid=DATA.qid, labels=LABELS)
+    np.testing.assert_allclose(F.predict(F.train(LOSS, data)[0], DATA.X), ranker.predict(DATA.X), rtol=1e-6)
 
 
-@pytest.mark.parametrize("name", ["LGBMRanker", "XGBRanker"])
-def test_rankers_take_labels_of_validation_sets_and_score_by_them(name):
-    pytest.importorskip({"LGBMRanker": "lightgbm", "XGBRanker": "xgboost"}[name])
+@every_framework
+def test_rankers_take_labels_of_validation_sets_and_score_by_them(F):
     n = int(DATA.group[:20].sum())
-    own, fitting = ({"eval_metric": METRIC}, {}) if name == "XGBRanker" else ({"verbose": -1}, {"eval_metric": METRIC})
-    ranker = getattr(bp, name)(objective=LOSS, n_estimators=4, **own)
-    ranker.fit(
-        DATA.X, DATA.y, qid=DATA.qid, labels=LABELS, eval_set=[(DATA.X[:n], DATA.y[:n])], eval_qid=[DATA.qid[:n]],
-        eval_labels=[{label: values[:n] for label, values in LABELS.items()}], **fitting,
-    )  # fmt: skip
-    results = ranker.evals_result_ if name == "LGBMRanker" else ranker.evals_result()
-    told = next(iter(next(iter(results.values())).values()))
     half = {label: values[:n] for label, values in LABELS.items()}
+    valid = {"valid": (DATA.X[:n], DATA.y[:n], DATA.qid[:n]), "eval_labels": [half], "metric": METRIC}
+    ranker = F.fit(LOSS, DATA.X, DATA.y, qid=DATA.qid, labels=LABELS, **valid)
+    (values,) = F.history(ranker).values()
     score = ranker.score(DATA.X[:n], DATA.y[:n], qid=DATA.qid[:n], labels=half, metric=METRIC.name)
-    assert told[-1] == pytest.approx(score)
+    assert values[-1] == pytest.approx(score, abs=F.digits)
 
 
 @pytest.mark.parametrize(
@@ -160,10 +139,9 @@ def test_rankers_take_labels_of_validation_sets_and_score_by_them(name):
 def test_a_label_that_teaches_nothing_is_named_as_the_cause(value, cause):
     """The same in both frameworks: LightGBM's zeros in place of missing labels are in `y` only."""
     loss = bp.RankNet().on("view")
-    for kind in (bp.LGBMRanker, bp.XGBRanker):
-        ranker = kind(objective=loss, n_estimators=2)
+    for F in FRAMEWORKS.values():
         with pytest.warns(UserWarning, match="nothing to learn") as caught:
-            ranker.fit(DATA.X, DATA.y, qid=DATA.qid, labels={"view": np.full(DATA.n_rows, value)})
+            F.fit(loss, DATA.X, DATA.y, qid=DATA.qid, labels={"view": np.full(DATA.n_rows, value)})
         assert str(caught[0].message).startswith(f"{loss!r} has nothing to learn from: {cause}")
 
 
@@ -177,8 +155,6 @@ def test_ranking_data_hold_them():
 
 
 def test_compare_takes_label_columns_of_a_frame():
-    pd = pytest.importorskip("pandas")
-    pytest.importorskip("lightgbm")
     frame = pd.DataFrame(DATA.X, columns=[f"f{i}" for i in range(DATA.X.shape[1])])
     frame = frame.assign(y=DATA.y, query=DATA.qid, **LABELS)
     result = bp.compare(
@@ -191,20 +167,16 @@ def test_compare_takes_label_columns_of_a_frame():
 
 
 def test_compare_leaves_out_a_loss_that_does_not_take_the_label_that_it_reads():
-    pytest.importorskip("lightgbm")
     labels = {"click": (DATA.y > 1).astype(float), "change": DATA.y - 2.0}
     parts = [bp.RankingData(DATA.X, DATA.y, qid=DATA.qid, labels=labels)] * 3
     assert DATA.y.max() > 1.0
     taken = [bp.RankNet().on("change"), bp.RankNet() + bp.CalibratedSoftmax(max_grade=1.0).on("click")]
     refused = [bp.NDCGBoost().on("change"), bp.RankNet() + bp.NDCGBoost().on("change")]
-    result = bp.compare(
-        *parts, losses=["all", *taken, *refused], baselines="lambdarank", rounds=1, seeds=1, frameworks="lightgbm"
-    )
+    given = {"baselines": "lambdarank", "rounds": 1, "seeds": 1, "frameworks": "lightgbm"}
+    result = bp.compare(*parts, losses=["all", *taken, *refused], **given)
     names = {method["method"] for method in result.document["methods"]}
     assert taken[1].name in names
-    notes = " ".join(result.document["notes"])  # its pairs are those of RankNet
-    assert (
-        f"{taken[0].name} in lightgbm has the scores of RankNet in lightgbm in every run, so both are one row" in notes
-    )
+    notes = " ".join(result.document["notes"])
+    assert f"{taken[0].name} in lightgbm has the scores of RankNet in lightgbm in every run" in notes  # by its pairs
     assert not {loss.name for loss in refused} & names
-    assert any("do not take labels from" in note for note in result.document["notes"])
+    assert "do not take labels from" in notes

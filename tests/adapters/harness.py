@@ -1,13 +1,14 @@
 """Each framework as the conformance suite drives it: one small set, one objective, every route to a model."""
 
 from dataclasses import dataclass
+from inspect import signature
 from types import SimpleNamespace
 from typing import ClassVar
 
 import lightgbm as lgb
 import numpy as np
+import pytest
 import xgboost as xgb
-from sklearn.model_selection import GridSearchCV
 from versions import version_of
 
 import boostplug as bp
@@ -88,15 +89,25 @@ def gradient_of(data):
     return LOSS(np.linspace(0, 1, len(Y)), data)[0]
 
 
-def validation_arguments(valid, weights):
-    """Return fit's arguments for (X, y, qid) or (X, y, qid, weight), or for lists of each."""
-    x, y, qid, *weight = [[part] if not isinstance(part, list) else part for part in valid]
-    fit = {"eval_set": list(zip(x, y, strict=True)), **({weights: weight[0]} if weight else {})}
-    return fit if qid[0] is None else {**fit, "eval_qid": qid}
-
-
 class Framework:
-    """What both share: the routes from a loss to predictions."""
+    """What both share: our ranker, and the routes from a loss to predictions."""
+
+    def ranker(self, loss=LOSS, **params):
+        return self.Ranker(objective=loss, **{**self.estimator, **params})
+
+    def fit(self, loss=LOSS, x=X, y=Y, *, metric=None, patience=None, valid=None, **more):
+        """Fit our ranker; arguments of `fit` go there, all others are the ranker's.
+
+        `valid` is (X, y, qid) or (X, y, qid, weight), or lists of each.
+        """
+        more |= self.stopping(metric, patience)
+        of_fit = {name: more.pop(name) for name in [*more] if name in signature(self.Ranker.fit).parameters}
+        of_fit = {"qid": None if "group" in of_fit else QID, **self.quiet, **of_fit}
+        if valid is not None:
+            rows, labels, qid, *weight = [part if isinstance(part, list) else [part] for part in valid]
+            of_fit["eval_set"] = list(zip(rows, labels, strict=True))
+            of_fit |= ({} if qid[0] is None else {"eval_qid": qid}) | ({self.set_weights: weight[0]} if weight else {})
+        return self.ranker(loss, **more).fit(x, y, **of_fit)
 
     def routes(self):
         def train(loss, n_jobs=1, **of):
@@ -113,12 +124,6 @@ class Framework:
 
         return {"train": train, "update": update, "ranker": ranker, "ranker, group": ranker_group}
 
-    def grid_search(self, **keywords):
-        linear = bp.MPBoost(distance=bp.LinearDistance())
-        grid = [{self.size: [5], "objective": [LOSS]}, {self.size: [2], "objective": [linear]}]
-        ranker, folds = self.Ranker(objective=LOSS, **self.estimator), bp.group_folds(QID, 3)
-        return GridSearchCV(ranker, grid, cv=folds, error_score="raise", **keywords)
-
     def history(self, ranker):
         return next(iter(self.histories(ranker)))
 
@@ -134,7 +139,10 @@ class LightGBM(Framework):
     size = "num_leaves"
     Ranker, Plain = bp.LGBMRanker, lgb.LGBMRanker
     kinds = (lgb.Dataset,)
-    start, default_metrics = "init_score", ["NDCG@10"]
+    start, start_of_sets, set_weights = "init_score", "eval_init_score", "eval_sample_weight"
+    metric_parameter, default_metrics = "metric", ["NDCG@10"]
+    quiet: ClassVar = {}
+    categories: ClassVar = {"min_data_per_group": 1, "cat_smooth": 1.0, "cat_l2": 0.1}  # few rows are split
     modes = (
         {"boosting": "dart"},
         {"linear_tree": True},
@@ -172,7 +180,8 @@ class LightGBM(Framework):
             valid = data.create_valid(VX, VY, group=VGROUP) if valid is True else valid
             more = {"valid_sets": [valid], "valid_names": ["v"], "feval": metric}
             callbacks.append(lgb.record_evaluation(history))
-        more["init_model"] = params.pop("init_model", None)
+        more |= {"init_model": params.pop("init_model", None)}
+        more |= {"keep_training_booster": params.pop("keep_training_booster", False)}
         params = {"objective": loss, **self.params(n_jobs, **params)}
         booster = lgb.train(params, data, rounds, callbacks=callbacks, **more)
         return booster, history.get("v", {})
@@ -195,15 +204,10 @@ class LightGBM(Framework):
     def routes(self):
         return {**super().routes(), "lgb.LGBMRanker": self.plain}
 
-    def fit(self, loss, x=X, y=Y, *, metric=None, patience=None, valid=None, verbose=None, **more):
-        """Fit our ranker; arguments of `fit` go there, all others are the ranker's."""
-        names = {"group", "qid", "pairs", "sample_weight", "init_score", "eval_at", "init_model", "eval_group"}
-        fit = {"qid": QID, **{name: more.pop(name) for name in names & set(more)}}
-        if valid is not None:
-            fit |= validation_arguments(valid, "eval_sample_weight") | {"eval_metric": metric}
-        if patience is not None:
-            fit["callbacks"] = [lgb.early_stopping(patience, verbose=False)]
-        return bp.LGBMRanker(objective=loss, **{**self.estimator, **more}).fit(x, y, **fit)
+    def stopping(self, metric, patience):
+        """Return the arguments that evaluate a metric, and stop after so many rounds without a better value."""
+        callbacks = {} if patience is None else {"callbacks": [lgb.early_stopping(patience, verbose=False)]}
+        return callbacks if metric is None else {"eval_metric": metric, **callbacks}
 
     @staticmethod
     def rounds_of_best(model):
@@ -222,6 +226,14 @@ class LightGBM(Framework):
     @staticmethod
     def booster(ranker):
         return ranker.booster_
+
+    def n_rounds(self, ranker):
+        return self.booster(ranker).num_trees()
+
+    @staticmethod
+    def first(n):
+        """Return the argument of `predict` for the first n rounds."""
+        return {"num_iteration": n}
 
     @staticmethod
     def histories(ranker):
@@ -245,7 +257,10 @@ class XGBoost(Framework):
     size = "max_depth"
     Ranker, Plain = bp.XGBRanker, xgb.XGBRanker
     kinds = (xgb.DMatrix, xgb.QuantileDMatrix)
-    start, default_metrics = "base_margin", ["pre_NDCG@10"]
+    start, start_of_sets, set_weights = "base_margin", "base_margin_eval_set", "sample_weight_eval_set"
+    metric_parameter, default_metrics = "eval_metric", ["pre_NDCG@10"]
+    quiet: ClassVar = {"verbose": False}
+    categories: ClassVar = {"enable_categorical": True}
     modes = (
         {"booster": "dart", "rate_drop": 0.2, "verbosity": 0},  # 3.4 warns that the two names are deprecated
         {"booster": "gblinear", "verbosity": 0},
@@ -295,14 +310,10 @@ class XGBoost(Framework):
             booster.update(data, i, fobj=loss)
         return booster
 
-    def fit(self, loss, x=X, y=Y, *, metric=None, patience=None, valid=None, verbose=False, **more):
-        """Fit our ranker; arguments of `fit` go there, all others are the ranker's."""
-        names = {"group", "qid", "pairs", "sample_weight", "base_margin", "xgb_model", "eval_group"}
-        fit = {"qid": QID, "verbose": verbose, **{name: more.pop(name) for name in names & set(more)}}
-        more = {**self.estimator, "eval_metric": metric, "early_stopping_rounds": patience, **more}
-        if valid is not None:
-            fit |= validation_arguments(valid, "sample_weight_eval_set")
-        return bp.XGBRanker(objective=loss, **more).fit(x, y, **fit)
+    def stopping(self, metric, patience):
+        """Return the arguments that evaluate a metric, and stop after so many rounds without a better value."""
+        stop = {} if patience is None else {"early_stopping_rounds": patience}
+        return stop if metric is None else {"eval_metric": metric, **stop}
 
     @staticmethod
     def rounds_of_best(model):
@@ -324,6 +335,14 @@ class XGBoost(Framework):
     def booster(ranker):
         return ranker.get_booster()
 
+    def n_rounds(self, ranker):
+        return self.booster(ranker).num_boosted_rounds()
+
+    @staticmethod
+    def first(n):
+        """Return the argument of `predict` for the first n rounds."""
+        return {"iteration_range": (0, n)}
+
     @staticmethod
     def histories(ranker):
         return ranker.evals_result().values()
@@ -340,3 +359,4 @@ class XGBoost(Framework):
 
 
 FRAMEWORKS = {framework.name: framework for framework in (LightGBM(), XGBoost())}
+every_framework = pytest.mark.parametrize("F", FRAMEWORKS.values(), ids=FRAMEWORKS)

@@ -27,15 +27,16 @@ from adapters.harness import (
     X,
     Y,
     best_round,
+    every_framework,
     gradient_of,
 )
+from sklearn.model_selection import GridSearchCV
 
 import boostplug as bp
 from boostplug.adapters.reading import ADAPTERS, queries_of
 from boostplug.core import threads
 
 ROUTES = [(framework, route) for framework in FRAMEWORKS.values() for route in framework.routes()]
-every_framework = pytest.mark.parametrize("F", FRAMEWORKS.values(), ids=FRAMEWORKS)
 every_route = pytest.mark.parametrize(("F", "route"), ROUTES, ids=[f"{F.name}-{route}" for F, route in ROUTES])
 
 
@@ -384,21 +385,19 @@ def test_nothing_to_learn_warns_once_with_the_cause(F):
 # --- scikit-learn -------------------------------------------------------------------------------------------------
 
 
-def check_grid(F, search, metric=bp.NDCG(5)):  # noqa: B008 (a value)
-    for params, score in zip(search.cv_results_["params"], search.cv_results_["mean_test_score"], strict=True):
-        scores = []
-        for rows, test in bp.group_folds(QID, 3):
-            ranker = F.Ranker(**{**F.estimator, **params}).fit(X[rows], Y[rows], qid=QID[rows])
-            scores.append(metric(ranker.predict(X[test]), bp.Queries(Y[test], qid=QID[test])))
-        assert score == pytest.approx(np.mean(scores), rel=1e-12)
-
-
 @every_framework
 def test_grid_search_with_routed_qid(F):
+    grid = [{F.size: [5], "objective": [LOSS]}, {F.size: [2], "objective": [bp.QBRank()]}]
+    folds, metric = bp.group_folds(QID, 3), bp.NDCG(5)
     with sklearn.config_context(enable_metadata_routing=True):
-        search = F.grid_search(scoring=bp.make_scorer(bp.NDCG(5)))
-        search.estimator.set_fit_request(qid=True)
-        check_grid(F, search.fit(X, Y, qid=QID))
+        search = GridSearchCV(F.ranker().set_fit_request(qid=True), grid, cv=folds, scoring=bp.make_scorer(metric))
+        search.fit(X, Y, qid=QID)
+    for params, score in zip(search.cv_results_["params"], search.cv_results_["mean_test_score"], strict=True):
+        scores = []
+        for rows, test in folds:
+            ranker = F.Ranker(**{**F.estimator, **params}).fit(X[rows], Y[rows], qid=QID[rows])
+            scores.append(metric.score(Y[test], ranker.predict(X[test]), qid=QID[test]))
+        assert score == pytest.approx(np.mean(scores), rel=1e-12)
 
 
 # --- saved models -------------------------------------------------------------------------------------------------

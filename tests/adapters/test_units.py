@@ -2,12 +2,10 @@
 
 import numpy as np
 import pytest
-from adapters.harness import FRAMEWORKS, make
+from adapters.harness import every_framework, make
 
 import boostplug as bp
 from boostplug.losses.base.logistic import curvature, slope, softplus
-
-every_framework = pytest.mark.parametrize("F", FRAMEWORKS.values(), ids=FRAMEWORKS)
 
 
 def n_splits(F, model):

@@ -43,21 +43,30 @@ class Threads:
         return self._all("broadcast", text)[rank]
 
 
-def on_two(*bodies, lengths=(2, 1)):
-    """Return what each body returned or raised, and the operations of each worker."""
+def two_workers(run):
+    """Return what run(worker) returned or raised on each of two workers, and the workers."""
     meet, said = Barrier(2, timeout=LIMIT), [None, None]
     workers = [Threads(rank, meet, said) for rank in range(2)]
 
-    def run(worker, body):
+    def outcome(worker):
         try:
-            with in_step(worker, *lengths) as sums:
-                return body(sums)
+            return run(worker)
         except Exception as error:  # noqa: BLE001 (whatever it is, it is looked at)
             return error
 
     with ThreadPoolExecutor(2) as pool:
-        jobs = [pool.submit(run, worker, body) for worker, body in zip(workers, bodies, strict=True)]
-        return [job.result() for job in jobs], [worker.asked for worker in workers]
+        return [*pool.map(outcome, workers)], workers
+
+
+def in_step_on_two(*bodies):
+    """Return what each body returned or raised, and the operations of each worker."""
+
+    def run(worker):
+        with in_step(worker, 2, 1) as sums:
+            return bodies[worker.rank](sums)
+
+    found, workers = two_workers(run)
+    return found, [worker.asked for worker in workers]
 
 
 def first(sums):
@@ -82,7 +91,7 @@ class OwnError(ValueError):
 
 
 def test_all_get_the_sum_of_all():
-    found, asked = on_two(both, both)
+    found, asked = in_step_on_two(both, both)
     for one in found:
         np.testing.assert_array_equal(np.concatenate(one), [3.0, 14.0, 2.0])
     assert asked == 2 * [["sum", "sum"]]
@@ -106,7 +115,7 @@ def test_a_single_machine_sums_nothing():
 )
 @pytest.mark.parametrize("steps", [(), (first,)], ids=["at once", "between the sums"])
 def test_an_error_of_one_is_raised_on_all(error, kind, text, steps):
-    found, asked = on_two(both, raising(error, *steps))
+    found, asked = in_step_on_two(both, raising(error, *steps))
     for raised in found:
         assert type(raised) is kind
         assert str(raised).startswith(text)
@@ -116,7 +125,7 @@ def test_an_error_of_one_is_raised_on_all(error, kind, text, steps):
 
 
 def test_an_error_after_the_last_sum_is_the_workers_own():
-    found, asked = on_two(both, raising(ValueError("late"), both))
+    found, asked = in_step_on_two(both, raising(ValueError("late"), both))
     assert isinstance(found[0], tuple)
     assert str(found[1]) == "late"
     assert asked[0] == asked[1] == ["sum", "sum"]
@@ -152,17 +161,11 @@ def on_workers(monkeypatch):
     monkeypatch.setattr(XGBoost, "workers", lambda _: getattr(local, "worker", None))
 
     def called(function, first):
-        meet, said = Barrier(2, timeout=LIMIT), [None, None]
+        def run(worker):
+            local.worker = worker
+            return function(*at(lambda qid: (qid < first) == (worker.rank == 0)))
 
-        def run(rank):
-            local.worker = Threads(rank, meet, said)
-            try:
-                return function(*at(lambda qid: (qid < first) == (rank == 0)))
-            except Exception as error:  # noqa: BLE001 (whatever it is, it is looked at)
-                return error
-
-        with ThreadPoolExecutor(2) as pool:
-            return [*pool.map(run, range(2))]
+        return two_workers(run)[0]
 
     return called
 

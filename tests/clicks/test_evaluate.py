@@ -10,7 +10,7 @@ import pytest
 
 import boostplug as bp
 from boostplug.clicks import Propensity, evaluate, propensity, simulate
-from boostplug.data.click_log import ClickLog
+from boostplug.datasets import ClickLog
 
 # Two pages of query 0, one of query 1. The new scores turn the first page around, and tie on the third.
 PAGES = {
@@ -31,10 +31,9 @@ def test_by_hand():
     values = [D[2] * 1 + D[0] * 4, D[1] * 2, (D[0] + D[1]) / 2 * 1]
     weights = [5, 2, 1]
     options = {"metric": bp.DCG(3), "propensity": THETA}
-    assert evaluate(NEW, LOG, **options).estimate == pytest.approx(sum(values) / 3, rel=1e-14)
-    assert evaluate(NEW, LOG, method="snips", **options).estimate == pytest.approx(
-        sum(values) / sum(weights), rel=1e-14
-    )
+    for method, total in (("ips", 3), ("snips", sum(weights))):
+        found = evaluate(NEW, LOG, method=method, **options).estimate
+        assert found == pytest.approx(sum(values) / total, rel=1e-14)
     clipped = [D[2] * 1 + D[0] * 2, D[1] * 2, (D[0] + D[1]) / 2]
     found = evaluate(NEW, LOG, max_weight=2.0, **options)
     assert found.estimate == pytest.approx(sum(clipped) / 3, rel=1e-14)
@@ -95,9 +94,7 @@ def true_value(metric):
     for start, stop in zip(DATA.queries.boundaries[:-1], DATA.queries.boundaries[1:], strict=True):
         page = start + np.argsort(-SCORES[0][start:stop])[:5]
         page = page[np.argsort(-SCORES[1][page])]
-        discount = [
-            metric.score(np.eye(len(page))[i], -np.arange(len(page)), group=[len(page)]) for i in range(len(page))
-        ]
+        discount = [metric.score(one, -np.arange(len(page)), group=[len(page)]) for one in np.eye(len(page))]
         values.append(attraction[page] @ discount)
     return np.mean(values)
 
@@ -200,5 +197,3 @@ def test_revenue_by_hand():
 def test_values_that_no_click_has_are_refused():
     with pytest.raises(ValueError, match=r"click_value\[2\] = .* is not a value of a click; pass numbers from 0"):
         evaluate(NEW, LOG, propensity=INVERSE, click_value=[1, 1, -1.0, 1, 1, 1, 1])
-    with pytest.raises(ValueError, match="click_value is 0 for all clicks"):
-        evaluate(NEW, LOG, propensity=INVERSE, click_value=[0, 1, 0, 1, 0, 0, 1])

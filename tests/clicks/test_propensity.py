@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
+from clicks.logs import aggregated, of_rows
 
 import boostplug as bp
 from boostplug.clicks import propensity, simulate
-from boostplug.data.click_log import ClickLog
+from boostplug.datasets import ClickLog
 
 DATA = bp.datasets.make_ranking(300, n_features=10, random_state=0)
 N_POSITIONS = 6
@@ -52,18 +53,7 @@ def test_randomised_compares_pages_of_the_same_length():
     check(propensity(log, method="randomised"), 0.1, (1 / np.arange(1, 11)) ** 0.5)
 
 
-def aggregated(log):
-    """Return one row per query, document and position, with the rows of a query as a page."""
-    keys, at = np.unique([log.query, log.document, log.position], axis=1, return_inverse=True)
-    ids = {"qid": keys[0], "query": keys[0], "document": keys[1], "position": keys[2]}
-    return ClickLog(np.bincount(at.ravel(), log.clicked), impressions=np.bincount(at.ravel()), **ids)
-
-
-RANKERS = {
-    "one order": SCORES[0],
-    "two rankers": [*SCORES],
-    "two thirds shuffled": ["random", "random", SCORES[0]],
-}
+RANKERS = {"one order": SCORES[0], "two rankers": [*SCORES], "two thirds shuffled": ["random", "random", SCORES[0]]}
 
 
 @pytest.mark.parametrize("ranker", RANKERS)
@@ -77,15 +67,14 @@ def test_an_order_that_only_leans_on_a_ranking_is_refused():
     rng = np.random.default_rng(0)
     order = np.argsort(-0.3 * np.arange(5) + rng.normal(size=(2000, 5)), axis=1)
     ids = {"query": np.zeros(10_000), "document": order.ravel(), "position": np.tile(np.arange(1, 6), 2000)}
-    with pytest.raises(ValueError, match="documents of log keep their positions"):
+    with pytest.raises(ValueError, match="keep their positions"):
         propensity(ClickLog(np.ones(10_000), group=[5] * 2000, **ids), method="randomised")
 
 
 def test_without_query_and_document_the_order_is_not_checked():
     log = log_of(SCORES[0], sessions=3000)
-    for ids in ({}, {"query": log.query}, {"document": log.document}):
-        bare = ClickLog(log.clicked, group=log.group, position=log.position, **ids)
-        assert len(propensity(bare, method="randomised", n_bootstrap=2)) == N_POSITIONS
+    for ids in ((), ("query",), ("document",)):
+        assert len(propensity(of_rows(log, slice(None), *ids), method="randomised", n_bootstrap=2)) == N_POSITIONS
 
 
 @pytest.mark.parametrize(
@@ -99,13 +88,9 @@ def test_shuffled_pages_pass(n_queries, fewest, most, pages, longest):
         size, query = rng.integers(fewest, most + 1, n_queries), rng.integers(n_queries, size=pages)
         shown = [rng.permutation(size[q])[:longest] for q in query]
         group = [len(page) for page in shown]
-        log = ClickLog(
-            np.ones(sum(group)),
-            group=group,
-            position=np.concatenate([np.arange(1, n + 1) for n in group]),
-            query=np.repeat(query, group),
-            document=np.concatenate(shown),
-        )
+        position = np.concatenate([np.arange(1, n + 1) for n in group])
+        ids = {"query": np.repeat(query, group), "document": np.concatenate(shown)}
+        log = ClickLog(np.ones(sum(group)), group=group, position=position, **ids)
         for view in (log, aggregated(log)):
             assert propensity(view, method="randomised", n_bootstrap=2).propensity[1] > 0
 
@@ -117,16 +102,10 @@ def test_harvesting(of_two_rankers):
 def test_harvesting_equals_the_ratio_where_there_are_two_positions():
     """The likelihood of one pair of positions is largest at the ratio of the sums of click rates."""
     rng = np.random.default_rng(3)
-    n, c = rng.integers(1, 50, (2, 40)), np.zeros((2, 40))
+    n = rng.integers(1, 50, (2, 40))
     c = rng.binomial(n, [[0.4], [0.1]])
-    log = ClickLog(
-        c.ravel(),
-        group=[80],
-        position=np.repeat([1, 2], 40),
-        query=np.tile(np.arange(40) // 2, 2),
-        document=np.tile(np.arange(40), 2),
-        impressions=n.ravel(),
-    )
+    ids = {"query": np.tile(np.arange(40) // 2, 2), "document": np.tile(np.arange(40), 2)}
+    log = ClickLog(c.ravel(), group=[80], position=np.repeat([1, 2], 40), impressions=n.ravel(), **ids)
     found = propensity(log, method="harvesting").propensity[1]
     assert found == pytest.approx((c[1] / n[1]).sum() / (c[0] / n[0]).sum(), rel=1e-4)
 
@@ -149,18 +128,7 @@ def test_em_without_features():
 def test_an_aggregated_log_says_the_same(method):
     few = bp.RankingData(DATA.X[:60], DATA.y[:60], group=[6] * 10)
     log = simulate(few, ranker="random", sessions=3000, max_position=3, random_state=2)
-    key = log.document * 3 + log.position - 1
-    keys, at = np.unique(key, return_inverse=True)
-    document = keys // 3
-    together = ClickLog(
-        np.bincount(at, log.clicked),
-        qid=document // 6,
-        position=keys % 3 + 1,
-        query=document // 6,
-        document=document,
-        impressions=np.bincount(at),
-    )
-    one, other = (propensity(it, method=method).propensity for it in (log, together))
+    one, other = (propensity(it, method=method).propensity for it in (log, aggregated(log)))
     # The sums of "randomised" differ: here by page, there by query.
     assert np.allclose(one, other, rtol=0.05 if method == "randomised" else 1e-6)
 
@@ -191,10 +159,10 @@ def test_equal_calls_are_equal(of_two_rankers):
 
 
 def test_positions_without_clicks_are_named():
-    log = bp.clicks.ClickLog([1, 1, 0] * 20, group=[3] * 20, position=[1, 2, 3] * 20)
+    log = ClickLog([1, 1, 0] * 20, group=[3] * 20, position=[1, 2, 3] * 20)
     what = r"no clicks to estimate the propensity of position 3, .*; pass max_position=2, or smoothing"
     with pytest.warns(UserWarning, match=what):
-        bp.clicks.propensity(log, method="randomised")
+        propensity(log, method="randomised")
 
 
 @pytest.mark.parametrize("method", ["harvesting", "em"])
@@ -219,13 +187,8 @@ def test_smoothing_needs_queries_and_resamples():
 
 def test_harvesting_needs_clicks_at_position_1_of_a_document_that_moved():
     """Query 0 has the clicks at 1, and its documents never move."""
-    log = ClickLog(
-        [1, 1, 0, 1, 0, 1],
-        group=[2, 2, 2],
-        position=[1, 2] * 3,
-        query=[0, 0, 1, 1, 1, 1],
-        document=[0, 1, 2, 3, 3, 2],
-    )
+    ids = {"query": [0, 0, 1, 1, 1, 1], "document": [0, 1, 2, 3, 3, 2]}
+    log = ClickLog([1, 1, 0, 1, 0, 1], group=[2, 2, 2], position=[1, 2] * 3, **ids)
     with pytest.raises(ValueError, match="no document that was shown at position 1 and at others was clicked at 1"):
         propensity(log, method="harvesting")
 
@@ -248,7 +211,7 @@ def test_one_fixed_order_says_nothing_of_positions(method, message):
 )
 def test_missing_ids_are_named(of_two_rankers, method, given, missing):
     log = of_two_rankers.pages(np.arange(1000))
-    bare = ClickLog(log.clicked, group=log.group, position=log.position, **{given: getattr(log, given)})
+    bare = of_rows(log, slice(None), given)
     with pytest.raises(ValueError, match=f'log.{missing} is missing, and method="{method}" needs it'):
         propensity(bare, method=method)
 

@@ -33,8 +33,7 @@ def expected(stops):
 
 
 @pytest.mark.parametrize(
-    ("model", "stops"),
-    [("position", np.zeros(6)), ("cascade", ATTRACTION), ("dbn", ATTRACTION * SATISFACTION)],
+    ("model", "stops"), [("position", np.zeros(6)), ("cascade", ATTRACTION), ("dbn", ATTRACTION * SATISFACTION)]
 )
 def test_clicks_are_as_frequent_as_the_model_says(model, stops):
     log = simulate(DATA, model=model, eta=ETA, noise=0.2, ranker=SCORES, sessions=200_000, random_state=1)

@@ -6,29 +6,26 @@ import gc
 import pickle
 import weakref
 
+import lightgbm as lgb
 import loops
 import numpy as np
 import pytest
+import xgboost as xgb
+from adapters.harness import FRAMEWORKS, every_framework
 from losses.functions import softplus, softplus_curvature, softplus_slope
 
 import boostplug as bp
 from boostplug.adapters import reading
 
-lgb = pytest.importorskip("lightgbm")
-xgb = pytest.importorskip("xgboost")
-
-QUIET = {"objective": "rank:pairwise", "base_score": 0, "nthread": 1, "disable_default_eval_metric": True}
+LIGHTGBM, XGBOOST = FRAMEWORKS.values()
 
 
 def some_pairs(rng, group, n_pairs=60, crossing=False, **more):
-    first = np.r_[0, np.cumsum(group)[:-1]]
-    q = rng.choice(np.flatnonzero(np.asarray(group) > 1), n_pairs)
-    winner = first[q] + rng.integers(0, 10**6, n_pairs) % np.asarray(group)[q]
-    loser = (
-        first[q]
-        + (winner - first[q] + 1 + rng.integers(0, 10**6, n_pairs) % (np.asarray(group)[q] - 1))
-        % (np.asarray(group)[q])
-    )
+    first, size = np.r_[0, np.cumsum(group)[:-1]], np.asarray(group)
+    q = rng.choice(np.flatnonzero(size > 1), n_pairs)
+    place = rng.integers(0, 10**6, n_pairs) % size[q]
+    other = (place + 1 + rng.integers(0, 10**6, n_pairs) % (size[q] - 1)) % size[q]
+    winner, loser = first[q] + place, first[q] + other
     if crossing:
         loser[0] = (winner[0] + max(group)) % sum(group)
     return bp.Pairs(winner, loser, **more)
@@ -102,25 +99,17 @@ def test_losses_equal_the_double_loop_over_pairs(loss, normalization):
             loops.assert_equal(loss, scores, queries)
 
 
-def test_both_frameworks_and_both_rankers_learn_from_pairs():
+@every_framework
+def test_datasets_and_rankers_learn_from_pairs(F):
     X, group, qid, pairs = clicks()
     held_X, _, _, held = clicks(seed=1)
-    scores = {}
-    data = lgb.Dataset(X, group=group)
+    data = F.data(F.kinds[0], data=X, label=None, group=group)
     bp.set_pairs(data, pairs)
-    params = {"objective": bp.MPBoost(), "verbose": -1, "num_threads": 1, "num_leaves": 7}
-    scores["lgb.train"] = lgb.train(params, data, 30).predict(held_X)
-    matrix = xgb.DMatrix(X, group=group)
-    bp.set_pairs(matrix, pairs)
-    params = {**QUIET, "max_depth": 3}
-    scores["xgb.train"] = xgb.train(params, matrix, 30, obj=bp.MPBoost()).predict(xgb.DMatrix(held_X))
-    ranker = bp.LGBMRanker(objective=bp.MPBoost(), n_estimators=30, num_leaves=7, verbose=-1, n_jobs=1)
-    scores["LGBMRanker"] = ranker.fit(X, None, qid=qid, pairs=pairs).predict(held_X)
-    ranker = bp.XGBRanker(objective=bp.MPBoost(), n_estimators=30, max_depth=3, n_jobs=1)
-    scores["XGBRanker"] = ranker.fit(X, None, qid=qid, pairs=pairs).predict(held_X)
-    for name, held_scores in scores.items():
-        assert share_right(held_scores, held) > 0.85, name
-    np.testing.assert_allclose(scores["LGBMRanker"], scores["lgb.train"], rtol=1e-12)
+    booster = F.train(bp.MPBoost(), data, 30)[0]
+    ranker = F.fit(bp.MPBoost(), X, None, qid=qid, pairs=pairs, n_estimators=30)
+    found = F.predict(booster, held_X), ranker.predict(held_X)
+    np.testing.assert_allclose(*found, rtol=1e-6)
+    assert share_right(found[0], held) > 0.85
 
 
 def queries_of(dataset):
@@ -148,22 +137,22 @@ def test_labels_of_zero_beside_pairs_count_as_none():
 def test_parts_of_a_dataset_that_lose_what_is_attached_are_refused(attach):
     X, group, qid, pairs = clicks()
     y, rows = np.arange(len(X)) % 3, np.arange(group[:5].sum())
-    data, matrix = lgb.Dataset(X, y, group=group, free_raw_data=False), xgb.DMatrix(X, y, group=group)
+    data, matrix = LIGHTGBM.data(data=X, label=y, group=group), XGBOOST.data(xgb.DMatrix, data=X, label=y, group=group)
     for dataset in (data, matrix):
-        if attach == "pairs":
-            bp.set_pairs(dataset, pairs)
-        elif attach == "labels":
-            bp.set_labels(dataset, sale=y)
-        else:
-            bp.set_positions(dataset, y + 1)
-    subset = data.subset(rows.tolist()).construct()
-    with pytest.raises(ValueError, match=r"a subset of an lightgbm\.Dataset loses its pairs, labels and positions"):
-        bp.MPBoost()(np.zeros(len(rows)), subset)
-    params = {"objective": bp.MPBoost(), "verbose": -1, "num_threads": 1, "metric": "None"}
-    with pytest.raises(ValueError, match=r"a subset of an lightgbm\.Dataset loses"):
-        lgb.cv(params, data, 2, folds=bp.group_folds(qid, 3))
-    for part in (lambda: matrix.slice(rows, allow_groups=True), lambda: xgb.cv(QUIET, matrix, 2, obj=bp.MPBoost())):
-        with pytest.raises(ValueError, match=r"slices of an xgb\.DMatrix lose its pairs, labels and positions"):
+        {"pairs": bp.set_pairs, "labels": bp.set_labels, "positions": bp.set_positions}[attach](
+            dataset, {"pairs": pairs, "labels": {"sale": y}, "positions": y + 1}[attach]
+        )
+    subset, folds = data.subset(rows.tolist()).construct(), bp.group_folds(qid, 3)
+    of_cv = LIGHTGBM.params(objective=bp.MPBoost(), metric="None")
+    for part in (
+        lambda: bp.MPBoost()(np.zeros(len(rows)), subset),
+        lambda: lgb.cv(of_cv, data, 2, folds=folds),
+        lambda: matrix.slice(rows, allow_groups=True),
+        lambda: xgb.cv(XGBOOST.params(), matrix, 2, obj=bp.MPBoost()),
+    ):
+        with pytest.raises(
+            ValueError, match=r"(subset of an lightgbm\.Dataset loses|slices of an xgb\.DMatrix lose) its"
+        ):
             part()
     bp.set_pairs(subset, pairs.of_rows(rows, len(X))[0])
     part = bp.Queries(y[rows], group=group[:5], pairs=pairs.of_rows(rows, len(X))[0])
@@ -181,7 +170,8 @@ def test_datasets_with_pairs_are_collected():
     assert gone() is None
 
 
-def test_validation_sets_with_pairs_reach_metrics():
+@every_framework
+def test_validation_sets_with_pairs_reach_metrics(F):
     X, _, qid, pairs = clicks()
 
     class ShareRight(bp.Metric):
@@ -191,12 +181,9 @@ def test_validation_sets_with_pairs_reach_metrics():
             good = np.bincount(queries.query_of_row[queries.pairs.winner], right, minlength=queries.n_queries)
             return np.divide(good, count, out=np.full(queries.n_queries, np.nan), where=count > 0)
 
-    for ranker, more in (
-        (bp.LGBMRanker(objective=bp.MPBoost(), n_estimators=8, verbose=-1, n_jobs=1), {"eval_metric": ShareRight()}),
-        (bp.XGBRanker(objective=bp.MPBoost(), n_estimators=8, n_jobs=1, eval_metric=ShareRight()), {"verbose": False}),
-    ):
-        ranker.fit(
-            X, None, qid=qid, pairs=pairs, eval_set=[(X.copy(), None)], eval_qid=[qid], eval_pairs=[pairs], **more
-        )
-        (values,) = next(iter(ranker.evals_result_.values())).values()
-        assert values[-1] > 0.8
+    ranker = F.fit(
+        bp.MPBoost(), X, None, qid=qid, pairs=pairs, n_estimators=8, metric=ShareRight(),
+        valid=(X.copy(), None, qid), eval_pairs=[pairs],
+    )  # fmt: skip
+    (values,) = F.history(ranker).values()
+    assert values[-1] > 0.8

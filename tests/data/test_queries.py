@@ -3,16 +3,17 @@
 import pickle
 from itertools import pairwise
 
+import loops
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
+from adapters.harness import FRAMEWORKS
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import boostplug as bp
-
-polars = pytest.importorskip("polars")
-pyarrow = pytest.importorskip("pyarrow")
 
 
 def test_group_and_qid_say_the_same():
@@ -71,34 +72,28 @@ def ranking_data(draw):
 @given(queries=ranking_data())
 def test_grade_runs_hold_the_documents_in_pairs(queries):
     """Against a plain search for each query's judged documents of different grades."""
-    groups = queries.grade_groups
+    groups, labels = queries.grade_groups, queries.labels
     expected = []
-    for q, (first, last) in enumerate(pairwise(queries.boundaries)):
-        judged = [
-            i
-            for i in range(first, last)
-            if (queries.labelled is None or queries.labelled[i])
-            and (queries.row_weight is None or queries.row_weight[i] > 0)
-        ]
-        grades = sorted({queries.labels[i] for i in judged})
-        if len(grades) < 2:
-            continue
-        pairs = sum(queries.labels[i] > queries.labels[j] for i in judged for j in judged)
-        expected.append((q, len(judged), pairs, [(g, [i for i in judged if queries.labels[i] == g]) for g in grades]))
-    found = []
-    for a, (u0, u1) in enumerate(pairwise(groups.query_group)):
-        run_list = [
-            (groups.group_grade[u], groups.rows[groups.group_start[u] : groups.group_start[u + 1]].tolist())
-            for u in range(u0, u1)
-        ]
-        found.append((groups.query[a], groups.n_judged[a], groups.n_pairs[a], run_list))
+    for q, rows in enumerate(loops.judged_rows(queries)[1]):
+        grades = sorted({labels[i] for i in rows})
+        if len(grades) >= 2:
+            pairs = sum(labels[i] > labels[j] for i in rows for j in rows)
+            expected.append((q, len(rows), pairs, [(g, [i for i in rows if labels[i] == g]) for g in grades]))
+    runs = [
+        (grade, groups.rows[start:stop].tolist())
+        for grade, (start, stop) in zip(groups.group_grade, pairwise(groups.group_start), strict=True)
+    ]
+    found = [
+        (groups.query[a], groups.n_judged[a], groups.n_pairs[a], runs[first:last])
+        for a, (first, last) in enumerate(pairwise(groups.query_group))
+    ]
     assert found == expected
-    if queries.row_weight is not None:
+    if queries.row_weight is None:
+        assert len(groups.sqrt_weight) == 0
+    else:
         heaviest = queries.row_weight[groups.rows].max(initial=0.0)  # of those that stand in pairs
         assert groups.unit == (heaviest or 1.0)
         np.testing.assert_array_equal(groups.sqrt_weight, np.sqrt(queries.row_weight[groups.rows] / groups.unit))
-    else:
-        assert len(groups.sqrt_weight) == 0
 
 
 def test_huge_grades_stay_apart():
@@ -153,30 +148,24 @@ def test_indexes_of_all_kinds(index, other, refused):
         assert bp.Queries(labels, qid=qid).n_queries == 2
 
 
-X, QID = FRAME[["x"]], FRAME["q"]
+X, QID, Y = FRAME[["x"]], FRAME["q"], FRAME["y"]
 LOG = bp.clicks.ClickLog(FRAME["y"] > 1, qid=QID.to_numpy(), position=[1, 2, 1, 2])
-FEW = {"n_estimators": 1, "min_child_samples": 1, "verbose": -1}
+LIGHTGBM, XGBOOST = FRAMEWORKS.values()
 TAKERS = {
-    "RankingData": ("weight", lambda y, w, q: bp.RankingData(X, FRAME["y"], qid=QID, weight=w)),
-    "compare": ("train: y", lambda y, w, q: bp.compare((X, y, QID), (X, FRAME["y"], QID), (X, FRAME["y"], QID))),
-    "LGBMRanker": (
-        "sample_weight",
-        lambda y, w, q: bp.LGBMRanker(objective=bp.QBRank(), **FEW).fit(X, FRAME["y"], qid=QID, sample_weight=w),
-    ),
-    "eval_set": (
-        "in the validation set 0: y",
-        lambda y, w, q: bp.XGBRanker(n_estimators=1).fit(X, FRAME["y"], qid=QID, eval_set=[(X, y)], eval_qid=[QID]),
-    ),
+    "RankingData": ("weight", lambda y, w, q: bp.RankingData(X, Y, qid=QID, weight=w)),
+    "compare": ("train: y", lambda y, w, q: bp.compare((X, y, QID), (X, Y, QID), (X, Y, QID))),
+    "LGBMRanker": ("sample_weight", lambda y, w, q: LIGHTGBM.fit(x=X, y=Y, qid=QID, sample_weight=w)),
+    "eval_set": ("in the validation set 0: y", lambda y, w, q: XGBOOST.fit(x=X, y=Y, qid=QID, valid=(X, y, QID))),
     "reference ranker": ("y", lambda y, w, q: bp.MPBoostRanker(n_estimators=1).fit(X, y, qid=QID)),
     "label": (
         r"labels_by_name\['sale'\]",
-        lambda y, w, q: bp.Queries(FRAME["y"], qid=QID, labels_by_name={"sale": y, "weight": FRAME["w"]}),
+        lambda y, w, q: bp.Queries(Y, qid=QID, labels_by_name={"sale": y, "weight": FRAME["w"]}),
     ),
     "label of RankingData": (
         r"labels\['position'\]",
-        lambda y, w, q: bp.RankingData(X, FRAME["y"], qid=QID, labels={"position": y}, position=FRAME["q"]),
+        lambda y, w, q: bp.RankingData(X, Y, qid=QID, labels={"position": y}, position=FRAME["q"]),
     ),
-    "doc_ids": ("doc_ids", lambda y, w, q: bp.RankingData(X, FRAME["y"], qid=QID, doc_ids=y)),
+    "doc_ids": ("doc_ids", lambda y, w, q: bp.RankingData(X, Y, qid=QID, doc_ids=y)),
     "ClickLog": ("position", lambda y, w, q: bp.clicks.ClickLog(FRAME["x"] > 0, qid=QID, position=q)),
     "from_clicks": ("X", lambda y, w, q: bp.RankingData.from_clicks(TURNED[["x"]], LOG)),
     "pages": ("X", lambda y, w, q: bp.RankingData.from_clicks(X[1::-1], pickle.loads(pickle.dumps(LOG.pages([0]))))),
@@ -193,16 +182,10 @@ TAKERS = {
         "row",
         lambda y, w, q: bp.Pairs.from_clicks([0, 1, 0, 1], qid=QID, position=[1, 2, 1, 2], row=y),
     ),
-    "Pairs.from_implicit": ("qid", lambda y, w, q: bp.Pairs.from_implicit(FRAME["y"], qid=q)),
-    "simulate": (
-        "ranker",
-        lambda y, w, q: bp.clicks.simulate(bp.RankingData(X, FRAME["y"], qid=QID), ranker=w),
-    ),
-    "base_margin": (
-        "base_margin",
-        lambda y, w, q: bp.XGBRanker(n_estimators=1).fit(X, FRAME["y"], qid=QID).predict(X, base_margin=w),
-    ),
-    "metric.score": ("qid", lambda y, w, q: bp.NDCG(10).score(FRAME["y"], [1, 2, 3, 4], qid=q)),
+    "Pairs.from_implicit": ("qid", lambda y, w, q: bp.Pairs.from_implicit(Y, qid=q)),
+    "simulate": ("ranker", lambda y, w, q: bp.clicks.simulate(bp.RankingData(X, Y, qid=QID), ranker=w)),
+    "base_margin": ("base_margin", lambda y, w, q: XGBOOST.fit(x=X, y=Y, qid=QID).predict(X, base_margin=w)),
+    "metric.score": ("qid", lambda y, w, q: bp.NDCG(10).score(Y, [1, 2, 3, 4], qid=q)),
 }
 
 
@@ -216,6 +199,14 @@ def test_all_that_take_columns_refuse_another_order(name, call):
 
 BY_ID = pd.Series([3.0, 2.0], index=[1, 2])  # of the queries 2 and 1, in this order
 GIVEN = {"qid": [2, 2, 1, 1], "y": [0, 1, 1, 0]}
+
+
+def trained(F, w, **params):
+    """Return the scores of a ranker, whose training and validation sets have weights."""
+    valid = ([X], [GIVEN["y"]], [GIVEN["qid"]], [w])
+    return F.fit(bp.CRR(), X, GIVEN["y"], qid=GIVEN["qid"], sample_weight=w, valid=valid, **params).predict(X)
+
+
 WEIGHTED = {
     "Queries": lambda w: bp.Queries(GIVEN["y"], qid=GIVEN["qid"], weight=w).row_weight,
     "RankingData": lambda w: bp.RankingData(X, **GIVEN, weight=w).weight,
@@ -224,18 +215,8 @@ WEIGHTED = {
         bp.Pairs.from_clicks([0, 1, 0, 1], qid=GIVEN["qid"], position=[1, 2, 1, 2], weight=w).weight
     ),
     "metric": lambda w: bp.NDCG(2).score(GIVEN["y"], [1, 0, 1, 0], qid=GIVEN["qid"], weight=w),
-    "XGBRanker": lambda w: (
-        bp.XGBRanker(objective=bp.CRR(), n_estimators=1, max_depth=1, min_child_weight=0, n_jobs=1)
-        .fit(
-            X, **GIVEN, sample_weight=w, eval_set=[(X, GIVEN["y"])], eval_qid=[GIVEN["qid"]], sample_weight_eval_set=[w]
-        )
-        .predict(X)
-    ),
-    "LGBMRanker": lambda w: (
-        bp.LGBMRanker(objective=bp.CRR(), **FEW, n_jobs=1, min_child_weight=0)
-        .fit(X, **GIVEN, sample_weight=w, eval_set=[(X, GIVEN["y"])], eval_qid=[GIVEN["qid"]], eval_sample_weight=[w])
-        .predict(X)
-    ),
+    "XGBRanker": lambda w: trained(XGBOOST, w, min_child_weight=0),
+    "LGBMRanker": lambda w: trained(LIGHTGBM, w, min_child_weight=0),
     "LinearRanker": lambda w: bp.LinearRanker().fit(np.eye(4), **GIVEN, sample_weight=w).predict(np.eye(4)),
 }
 
@@ -287,11 +268,11 @@ MISSING = {
     "NaT": pd.to_datetime(["2026-01-01", None, "2026-01-02"]),
     "NA": pd.Series([1, None, 2], dtype="Int64"),
     "category": pd.Categorical(["a", None, "b"]),
-    "pyarrow": pyarrow.chunked_array([["a", None, "b"]]),
-    "polars": polars.Series([1, None, 2]),
+    "pyarrow": pa.chunked_array([["a", None, "b"]]),
+    "polars": pl.Series([1, None, 2]),
     "empty text": np.array(["a", "", "b"]),
     "empty text in an object": np.array(["a", "", "b"], object),
-    "empty text in pyarrow, as its CSV reader returns": pyarrow.array(["a", "", "b"]),
+    "empty text in pyarrow, as its CSV reader returns": pa.array(["a", "", "b"]),
 }
 TAKE_IDS = {
     "Queries": lambda ids: bp.Queries([0, 1, 2], qid=ids),

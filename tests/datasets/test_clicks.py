@@ -6,26 +6,21 @@ import pytest
 import boostplug as bp
 from boostplug.datasets import ClickLog, load_clicks
 
-FRAME = pd.DataFrame(
-    {
-        "session": ["b", "b", "a", "a", "c"],
-        "rank": [2, 1, 1, 2, 1],
-        "click": [1, 0, 0, 1, 1],
-        "words": ["x", "x", "x", "x", "NA"],
-        "doc": [7, 8, 9, 7, 9],
-        "who": ["old", "new", "old", "new", "old"],
-        "times": [1, 2, 3, 4, 5],
-        "other": [None, "1", "2", "3", "4"],
-    }
-)
+COLUMNS = {
+    "query": ("words", ["x", "x", "x", "x", "NA"]),
+    "document": ("doc", [7, 8, 9, 7, 9]),
+    "ranker": ("who", ["old", "new", "old", "new", "old"]),
+    "impressions": ("times", [1, 2, 3, 4, 5]),
+}
+FRAME = pd.DataFrame({"session": list("bbaac"), "rank": [2, 1, 1, 2, 1], "click": [1, 0, 0, 1, 1]})
+FRAME = FRAME.assign(**dict(COLUMNS.values()), other=[None, *"1234"])
 NAMES = {"clicked": "click", "position": "rank", "qid": "session"}
-OPTIONAL = {"query": "words", "document": "doc", "ranker": "who", "impressions": "times"}
+OPTIONAL = {name: column for name, (column, _) in COLUMNS.items()}
 
 
 def written(folder, name, frame=FRAME):
     path = folder / name
     if path.suffix in (".parquet", ".pq"):
-        pytest.importorskip("pyarrow")
         frame.to_parquet(path)
     else:
         frame.to_csv(path, index=False)
@@ -39,10 +34,8 @@ def test_files_of_each_kind(tmp_path, name):
     assert log.group.tolist() == [2, 2, 1]
     assert log.position.tolist() == [2, 1, 1, 2, 1]
     assert log.clicked.tolist() == [1, 0, 0, 1, 1]
-    assert log.query.tolist() == ["x", "x", "x", "x", "NA"]
-    assert log.document.tolist() == [7, 8, 9, 7, 9]
-    assert log.ranker.tolist() == ["old", "new", "old", "new", "old"]
-    assert log.impressions.tolist() == [1, 2, 3, 4, 5]
+    for column, (_, values) in COLUMNS.items():
+        assert getattr(log, column).tolist() == values
     with pytest.raises(ValueError, match="scores and log have the same index in different orders"):
         bp.clicks.evaluate(FRAME["times"][::-1], log, propensity=[1, 0.5])
 

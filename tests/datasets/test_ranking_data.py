@@ -73,25 +73,18 @@ def arrays_of(data):
 
 
 Y_GIVEN, QID_GIVEN, NAMES = np.array(Y, float), np.array(QID), np.array(list("vwxyz"))
+OF_ROWS = {"weight": np.arange(1.0, 6.0), "position": np.arange(1, 6), "labels": {"sale": Y_GIVEN}}
+OF_CLICKS = {"position": range(1, 6), "query": QID_GIVEN, "document": NAMES, "ranker": NAMES}
+PAIRS = bp.Pairs([0], [1])
 MADE = {
-    "RankingData": lambda: bp.RankingData(
-        X,
-        Y_GIVEN,
-        qid=QID_GIVEN,
-        doc_ids=NAMES,
-        weight=np.arange(1.0, 6.0),
-        position=np.arange(1, 6),
-        labels={"sale": Y_GIVEN},
-    ),
+    "RankingData": lambda: bp.RankingData(X, Y_GIVEN, qid=QID_GIVEN, doc_ids=NAMES, **OF_ROWS),
     "group": lambda: bp.RankingData(X, Y, group=[2, 3]),
     "frame": lambda: bp.RankingData.from_frame(FRAME, label="grade", weight="w"),
     "make_ranking": lambda: make_ranking(5, random_state=0),
     "load_bundled": lambda: bp.datasets.load_bundled().train,
-    "ClickLog": lambda: bp.clicks.ClickLog(
-        Y_GIVEN > 0, qid=QID_GIVEN, position=range(1, 6), query=QID_GIVEN, document=NAMES, ranker=NAMES
-    ),
+    "ClickLog": lambda: bp.clicks.ClickLog(Y_GIVEN > 0, qid=QID_GIVEN, **OF_CLICKS),
     "pages": lambda: MADE["ClickLog"]().pages([1]),
-    "Queries": lambda: bp.Queries(Y_GIVEN, qid=QID_GIVEN, labelled=Y_GIVEN > 0, pairs=bp.Pairs([0], [1])),
+    "Queries": lambda: bp.Queries(Y_GIVEN, qid=QID_GIVEN, labelled=Y_GIVEN > 0, pairs=PAIRS),
 }
 
 

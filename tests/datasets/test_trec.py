@@ -32,8 +32,7 @@ def test_runs_are_read_and_the_rows_of_a_query_stand_together(written):
 
 
 @pytest.mark.parametrize(
-    "changed",
-    [gzip.compress, lambda b: b"\xef\xbb\xbf" + b, lambda b: b.replace(b"\n", b"\r\n"), lambda b: b[:-1]],
+    "changed", [gzip.compress, lambda b: b"\xef\xbb\xbf" + b, lambda b: b.replace(b"\n", b"\r\n"), lambda b: b[:-1]]
 )
 def test_the_same_file_in_other_forms(written, changed):
     plain, other = load_run(written("run", RUN)), load_run(written("other", changed(RUN.encode())))
@@ -120,9 +119,5 @@ def test_what_is_written_is_read(tmp_path, name):
 def test_ranks_are_of_the_query_and_ties_stay_in_row_order(tmp_path):
     save_run(tmp_path / "run", [1, 2, 2, 5], qid=[1.0, 1.0, 1.0, 2.0])
     lines = [line.split() for line in (tmp_path / "run").read_text().splitlines()]
-    assert [(line[0], line[2], line[3]) for line in lines] == [
-        ("1", "1", "1"),
-        ("1", "2", "2"),
-        ("1", "0", "3"),
-        ("2", "3", "1"),
-    ]
+    found = [(line[0], line[2], line[3]) for line in lines]
+    assert found == [("1", "1", "1"), ("1", "2", "2"), ("1", "0", "3"), ("2", "3", "1")]

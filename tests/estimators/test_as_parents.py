@@ -2,30 +2,14 @@
 
 import warnings
 
-import lightgbm as lgb
 import numpy as np
 import pandas as pd
 import pytest
-import xgboost as xgb
-from adapters.harness import GROUP, QID, VGROUP, VQID, VX, VY, X, Y
+from adapters.harness import FRAMEWORKS, GROUP, LOSS, VGROUP, VQID, VX, VY, X, Y, every_framework
 from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.estimator_checks import check_estimator
 
 import boostplug as bp
-
-PARENTS = {"lightgbm": lgb.LGBMRanker, "xgboost": xgb.XGBRanker}
-OURS = {"lightgbm": bp.LGBMRanker, "xgboost": bp.XGBRanker}
-SMALL = {
-    "lightgbm": {"n_estimators": 3, "n_jobs": 1, "verbose": -1, "min_child_samples": 1},
-    "xgboost": {"n_estimators": 3, "n_jobs": 1},
-}
-
-both_frameworks = pytest.mark.parametrize("framework", [*PARENTS])
-
-
-def ours(framework, objective=None, **params):
-    chosen = {} if objective is None else {"objective": objective}
-    return OURS[framework](**chosen, **SMALL[framework], **params)
 
 
 def quietly(call, *args, **keywords):
@@ -35,25 +19,19 @@ def quietly(call, *args, **keywords):
         return call(*args, **keywords)
 
 
-# --- y as a column ------------------------------------------------------------------------------------------------
-
-
-@both_frameworks
-def test_a_column_of_labels_trains_as_the_parent_does(framework):
-    for column in (Y.reshape(-1, 1), pd.DataFrame({"grade": Y})):
-        parent = quietly(PARENTS[framework](**SMALL[framework]).fit, X, column, group=GROUP)
-        with pytest.warns(DataConversionWarning, match=r"column-vector y was passed when a 1d array was expected"):
-            ranker = ours(framework).fit(X, column, group=GROUP)
-        np.testing.assert_array_equal(ranker.predict(X), parent.predict(X))
-
-
-# --- score --------------------------------------------------------------------------------------------------------
+@every_framework
+@pytest.mark.parametrize("column", [Y.reshape(-1, 1), pd.DataFrame({"grade": Y})], ids=["array", "table"])
+def test_a_column_of_labels_trains_as_the_parent_does(F, column):
+    parent = quietly(F.Plain(objective=F.objective, **F.estimator).fit, X, column, group=GROUP)
+    with pytest.warns(DataConversionWarning, match=r"column-vector y was passed when a 1d array was expected"):
+        ranker = F.fit(F.objective, y=column)
+    np.testing.assert_array_equal(ranker.predict(X), parent.predict(X))
 
 
 @pytest.mark.parametrize("eval_metric", ["rmse", ["ndcg@3", "ndcg@1"], bp.PairError(), [bp.MRR(), bp.LogLoss()]])
 def test_score_is_ndcg_whatever_a_training_evaluates(eval_metric):
     """So higher is better, which grid searches go by."""
-    ranker = ours("xgboost", eval_metric=eval_metric).fit(X, Y, qid=QID)
+    ranker = FRAMEWORKS["xgboost"].fit(LOSS, metric=eval_metric)
     expected = bp.NDCG(10).score(VY, ranker.predict(VX), qid=VQID)
     assert ranker.score(VX, VY, qid=VQID) == ranker.score(VX, VY, group=VGROUP) == expected
     assert ranker.score(VX, VY, qid=VQID, metric="PairError") == bp.PairError().score(VY, ranker.predict(VX), qid=VQID)
@@ -79,26 +57,25 @@ def one_query(kind, name):
     return OneQuery
 
 
-OneQueryLightGBM = one_query(lgb.LGBMRanker, "OneQueryLightGBM")  # by these names they are pickled
-OneQueryXGBoost = one_query(xgb.XGBRanker, "OneQueryXGBoost")
-OneQueryLGBMRanker = one_query(bp.LGBMRanker, "OneQueryLGBMRanker")
-OneQueryXGBRanker = one_query(bp.XGBRanker, "OneQueryXGBRanker")
 ONE_QUERY = {
-    "lightgbm": (OneQueryLightGBM, OneQueryLGBMRanker),
-    "xgboost": (OneQueryXGBoost, OneQueryXGBRanker),
+    name: (one_query(F.Plain, f"OneQueryOf{name}"), one_query(F.Ranker, f"OneQueryBeside{name}"))
+    for name, F in FRAMEWORKS.items()
 }
+globals().update({kind.__name__: kind for kinds in ONE_QUERY.values() for kind in kinds})  # where pickle looks for them
 
 
 @pytest.mark.ci
-@both_frameworks
-def test_scikit_learns_checks_that_the_parent_passes(framework):
-    params = {name: value for name, value in SMALL[framework].items() if name != "verbose"}  # no parameter by signature
+@every_framework
+def test_scikit_learns_checks_that_the_parent_passes(F):
+    params = {name: F.estimator[name] for name in ("n_jobs", "n_estimators")}
+    if F.name == "lightgbm":
+        params["min_child_samples"] = 1
     failed_by_parent, failed_by_ours = (
         {
             check["check_name"]: repr(check["exception"])
             for check in quietly(check_estimator, kind(**params), on_fail=None, on_skip=None)
             if check["status"] == "failed"
         }
-        for kind in ONE_QUERY[framework]
+        for kind in ONE_QUERY[F.name]
     )
     assert {name: said for name, said in failed_by_ours.items() if name not in failed_by_parent} == {}

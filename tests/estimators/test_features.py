@@ -7,6 +7,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from adapters.harness import every_framework
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
@@ -27,26 +28,16 @@ def frame():
     return frame.assign(clicked=frame["grade"] > 0, title="text", weight=rng.random(300) + 0.5)
 
 
-def ranker(framework, **given):
-    own = {"lightgbm": (bp.LGBMRanker, {"verbose": -1}), "xgboost": (bp.XGBRanker, {"enable_categorical": True})}
-    kind, options = own[framework]
-    return kind(objective=bp.MPBoost(), n_estimators=4, n_jobs=1, **options, **given)
+def ranker(F, **given):
+    return F.ranker(**F.categories, **given)
 
 
-@pytest.fixture(params=["lightgbm", "xgboost"])
-def framework(request):
-    return request.param
-
-
-def quiet(framework):
-    return {"verbose": False} if framework == "xgboost" else {}
-
-
+@every_framework
 @pytest.mark.parametrize("table", TABLES)
-def test_all_other_columns_are_ignored(frame, framework, table):
-    alone = ranker(framework).fit(frame[CHOSEN], frame["grade"], qid=frame["query"])
+def test_all_other_columns_are_ignored(F, frame, table):
+    alone = ranker(F).fit(frame[CHOSEN], frame["grade"], qid=frame["query"])
     whole = TABLES[table](frame)
-    fitted = ranker(framework, features=CHOSEN).fit(whole, **NAMES, eval_set=[whole], **quiet(framework))
+    fitted = ranker(F, features=CHOSEN).fit(whole, **NAMES, eval_set=[whole], **F.quiet)
     scores = fitted.predict(whole)
     np.testing.assert_array_equal(scores, alone.predict(frame[CHOSEN]))
     later = TABLES[table](frame[["a", "b", "kind"]].assign(new="text"))  # other columns, in another order
@@ -61,14 +52,14 @@ def test_all_other_columns_are_ignored(frame, framework, table):
     np.testing.assert_array_equal(plain.predict(frame[CHOSEN]), scores)
 
 
-def test_searches_folds_and_weights_have_them(frame, framework):
+@every_framework
+def test_searches_folds_and_weights_have_them(F, frame):
     grid = {"features": [["clicked"], ["b"]]}
-    search = GridSearchCV(
-        ranker(framework), grid, scoring=bp.make_scorer(bp.NDCG(10)), cv=bp.group_folds(frame["query"], 2)
-    )
+    folds = bp.group_folds(frame["query"], 2)
+    search = GridSearchCV(ranker(F), grid, scoring=bp.make_scorer(bp.NDCG(10)), cv=folds)
     assert search.fit(frame, frame["grade"], qid="query").best_params_ == {"features": ["clicked"]}
     weighted = {**NAMES, "sample_weight": "weight"}
-    mean = bp.fit_folds(ranker(framework, features=CHOSEN), frame, **weighted, n_splits=2)
+    mean = bp.fit_folds(ranker(F, features=CHOSEN), frame, **weighted, n_splits=2)
     scores = mean.predict(frame)
     np.testing.assert_array_equal(mean.predict(frame[CHOSEN]), scores)
     start = bp.LinearRanker(features=["a", "b"]).fit(frame, **NAMES)
@@ -76,16 +67,18 @@ def test_searches_folds_and_weights_have_them(frame, framework):
     assert start.score(frame) == start.score(frame[["query", "grade", "b", "a"]])
 
 
-def test_places_are_those_of_the_columns_as_passed(frame, framework):
+@every_framework
+def test_places_are_those_of_the_columns_as_passed(F, frame):
     falling = dict.fromkeys(frame.columns, 0) | {"a": -1}
     columns = [name for name in frame.columns if name != "title"]
     constraints = tuple(falling[name] for name in columns)
-    fitted = ranker(framework, features=["b", "a"], monotone_constraints=constraints).fit(frame[columns], **NAMES)
+    fitted = ranker(F, features=["b", "a"], monotone_constraints=constraints).fit(frame[columns], **NAMES)
     steps = pd.DataFrame({"a": np.linspace(-2, 2, 50), "b": 0.0})
     assert (np.diff(fitted.predict(steps)) <= 0).all()
 
 
-def test_what_is_no_column_is_refused(frame, framework):
+@every_framework
+def test_what_is_no_column_is_refused(F, frame):
     for given, data, message in (
         (["clickd"], frame, "there is no column 'clickd' for features; .* did you mean clicked?"),
         ("a", frame, "features must be a list of names of columns; got 'a'"),
@@ -93,7 +86,7 @@ def test_what_is_no_column_is_refused(frame, framework):
         (["a"], frame[["a", "b"]].to_numpy(), "for features; X has no named columns; pass a DataFrame"),
     ):
         with pytest.raises(ValueError, match=message):
-            ranker(framework, features=given).fit(data, frame["grade"], qid=frame["query"])
-    fitted = ranker(framework, features=["a", "b"]).fit(frame, **NAMES)
+            ranker(F, features=given).fit(data, frame["grade"], qid=frame["query"])
+    fitted = ranker(F, features=["a", "b"]).fit(frame, **NAMES)
     with pytest.raises(ValueError, match="there is no column 'b' for features"):
         fitted.predict(frame[["a"]])

@@ -4,12 +4,11 @@ import warnings
 
 import numpy as np
 import pytest
-from adapters.harness import FRAMEWORKS, GROUP, QID, VQID, VX, VY, X, Y
+from adapters.harness import GROUP, QID, VQID, VX, VY, X, Y, every_framework
 
 import boostplug as bp
 from boostplug.estimators.inputs import with_float32_labels
 
-every_framework = pytest.mark.parametrize("F", FRAMEWORKS.values(), ids=FRAMEWORKS)
 TIMES = 1.7e9 + 60_000 * Y + np.arange(len(Y))  # seconds: single precision holds every 128th
 
 
@@ -52,48 +51,37 @@ def test_queries_in_single_precision_keep_all_else():
 # --- rows without label -------------------------------------------------------------------------------------------
 
 LABELLED, V_LABELLED = np.arange(len(Y)) % 3 > 0, np.arange(len(VY)) % 4 > 0
-SMALL = {
-    "lightgbm": (bp.LGBMRanker, {"n_estimators": 4, "n_jobs": 1, "verbose": -1, "min_child_samples": 1}),
-    "xgboost": (bp.XGBRanker, {"n_estimators": 4, "n_jobs": 1}),
-}
-both = pytest.mark.parametrize("framework", SMALL)
 
 
-def fit_labelled(framework, objective, y=Y, vy=VY, *, metric=None, **changed):
-    kind, params = SMALL[framework]
-    given = {"qid": QID, "labelled": LABELLED, "eval_qid": [VQID], "eval_labelled": [V_LABELLED], **changed}
-    if framework == "lightgbm":
-        ranker, given["eval_metric"] = kind(objective=objective, **params), metric
-    else:
-        ranker, given["verbose"] = kind(objective=objective, eval_metric=metric, **params), False
-    return ranker.fit(X, y, eval_set=[(VX, vy)], **given)
+def fit_labelled(F, loss, y=Y, vy=VY, **changed):
+    given = {"labelled": LABELLED, "eval_labelled": [V_LABELLED], "valid": (VX, vy, VQID), **changed}
+    return F.fit(loss, y=y, **given)
 
 
-@both
+@every_framework
 @pytest.mark.parametrize("loss", [bp.QBRank(), bp.ListNet(target="labels"), bp.LambdaRank()])
-def test_rows_without_label_are_not_read(framework, loss):
-    ranker = fit_labelled(framework, loss)
-    other = fit_labelled(framework, loss, np.where(LABELLED, Y, 9.0), np.where(V_LABELLED, VY, 9.0))
+def test_rows_without_label_are_not_read(F, loss):
+    ranker = fit_labelled(F, loss)
+    other = fit_labelled(F, loss, np.where(LABELLED, Y, 9.0), np.where(V_LABELLED, VY, 9.0))
     np.testing.assert_array_equal(ranker.predict(X), other.predict(X))
     assert ranker.evals_result_ == other.evals_result_
     alone = loss.gradient_hessian(np.zeros(len(Y)), bp.Queries(Y, qid=QID, labelled=LABELLED))[0]
     assert not alone[~LABELLED].any()
-    assert not np.array_equal(ranker.predict(X), fit_labelled(framework, loss, labelled=None).predict(X))
+    assert not np.array_equal(ranker.predict(X), fit_labelled(F, loss, labelled=None).predict(X))
     judged = bp.NDCG(10).score(VY, ranker.predict(VX), qid=VQID, labelled=V_LABELLED)
     (values,) = next(iter(ranker.evals_result_.values())).values()
     assert values[-1] == pytest.approx(judged, rel=1e-6)
 
 
-@both
-def test_what_reads_every_label_is_refused_beside_rows_without(framework):
-    built_in = {"lightgbm": "lambdarank", "xgboost": "rank:ndcg"}[framework]
+@every_framework
+def test_what_reads_every_label_is_refused_beside_rows_without(F):
     remedy = "which reads every label; pass a loss and metrics of boostplug, or leave those rows out"
     for given in ({}, {"labelled": None}, {"eval_labelled": None}):
-        with pytest.raises(ValueError, match=f"labelled has no effect on '{built_in}', {remedy}"):
-            fit_labelled(framework, built_in, **given)
+        with pytest.raises(ValueError, match=f"labelled has no effect on '{F.objective}', {remedy}"):
+            fit_labelled(F, F.objective, **given)
         with pytest.raises(ValueError, match=f"labelled has no effect on 'map', {remedy}"):
-            fit_labelled(framework, bp.QBRank(), metric=[bp.NDCG(3), "map"], **given)
+            fit_labelled(F, bp.QBRank(), metric=[bp.NDCG(3), "map"], **given)
     with pytest.raises(ValueError, match=r"labelled must hold one bool per row \(\d+\), got 3 values"):
-        fit_labelled(framework, bp.QBRank(), labelled=[True, False, True])
+        fit_labelled(F, bp.QBRank(), labelled=[True, False, True])
     with pytest.raises(ValueError, match="eval_labelled must be a list of one entry per validation set"):
-        fit_labelled(framework, bp.QBRank(), eval_labelled=V_LABELLED)
+        fit_labelled(F, bp.QBRank(), eval_labelled=V_LABELLED)

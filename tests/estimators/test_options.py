@@ -1,19 +1,18 @@
 """Options of the frameworks' own objectives beside our losses, misspelt parameters, and aliases."""
 
+import lightgbm as lgb
 import numpy as np
 import pytest
-from adapters.harness import FRAMEWORKS, GROUP, LOSS, QID, VALID, X, Y
+from adapters.harness import FRAMEWORKS, GROUP, LOSS, VALID, X, Y, every_framework
 
 import boostplug as bp
 from boostplug.estimators import parameter_names as names
 
-lgb = pytest.importorskip("lightgbm")
 EVERY_OPTION = [(FRAMEWORKS[name], option) for name, options in names.OPTIONS.items() for option in options]
 VALUES = {"lambdarank_pair_method": "mean", "label_gain": list(range(40)), "lambdarank_num_pair_per_sample": 1}
 VALUES |= dict.fromkeys(("is_unbalance", "unbalance", "unbalanced_sets", "lambdarank_unbiased"), True)
 VALUES |= dict.fromkeys(("lambdarank_norm", "ndcg_exp_gain", "lambdarank_normalization"), False)
 VALUES |= {"lambdarank_score_normalization": False, "lambdarank_bias_norm": 2.0, "lambdarank_truncation_level": 30}
-every_framework = pytest.mark.parametrize("F", FRAMEWORKS.values(), ids=FRAMEWORKS)
 
 
 @pytest.mark.parametrize(("F", "name"), EVERY_OPTION)
@@ -62,25 +61,26 @@ def test_a_constant_model_is_warned_about(F):
         F.fit(bp.RankNet(sigmoid=1e-4), n_estimators=1)
 
 
-@pytest.mark.parametrize("given", [{"num_machines": 2}, {"num_machine": "2"}, {"machines": "a:1,b:1"}])
+@pytest.mark.parametrize("given", [{"num_machine": "2"}, {"machines": "a:1,b:1"}])
 def test_a_loss_refuses_several_machines(given):
-    with pytest.raises(ValueError, match=r"LightGBM trains on several machines, .* use boostplug.dask.LGBMRanker"):
-        bp.LGBMRanker(objective=LOSS, **given).fit(X, Y, qid=QID)
+    """By any alias."""
+    with pytest.raises(ValueError, match="LightGBM trains on several machines"):
+        FRAMEWORKS["lightgbm"].fit(LOSS, **given)
 
 
-def test_misspelt_names_of_xgboost_are_refused():
-    read = ["rate_drop", "feature_selector", "top_k", "eta", "lambda", "seed", "process_type", "num_class", "max_bin"]
-    names.refuse_unknown_parameters(
-        "xgboost", [*read, *(alias for one in names.XGBOOST_ALIASES.values() for alias in one)]
-    )
-    for objective in (LOSS, "rank:ndcg"):
-        with pytest.raises(ValueError, match="max_dept is not a parameter of XGBoost; did you mean max_depth"):
-            bp.XGBRanker(objective=objective, max_dept=3, verbosity=0).fit(X, Y, qid=QID)
-    bp.XGBRanker(objective=LOSS, max_dept=None, eta=0.1, n_estimators=1, n_jobs=1).fit(X, Y, qid=QID)
+KNOWN = {
+    "lightgbm": ["class_weight", "importance_type", "extra_trees"],
+    "xgboost": ["rate_drop", "feature_selector", "top_k", "process_type", "num_class", "max_bin"],
+}
+ALIASES = {"lightgbm": names.LIGHTGBM_ALIASES, "xgboost": names.XGBOOST_ALIASES}
 
 
-def test_misspelt_names_of_lightgbm_are_refused():
-    known = [alias for aliases in names.LIGHTGBM_ALIASES.values() for alias in aliases]
-    names.refuse_unknown_parameters("lightgbm", [*known, "class_weight", "importance_type", "extra_trees"])
-    with pytest.raises(ValueError, match="num_leafs is not a parameter of LightGBM; did you mean num_leaf"):
-        bp.LGBMRanker(objective=LOSS, num_leafs=3).fit(X, Y, qid=QID)
+@every_framework
+def test_misspelt_names_are_refused_and_all_others_known(F):
+    known = [*KNOWN[F.name], *(alias for aliases in ALIASES[F.name].values() for alias in aliases)]
+    names.refuse_unknown_parameters(F.name, known)
+    wrong, right = {"lightgbm": ("num_leafs", "num_leaf"), "xgboost": ("max_dept", "max_depth")}[F.name]
+    for objective in (LOSS, F.objective):
+        with pytest.raises(ValueError, match=f"{wrong} is not a parameter of .*; did you mean {right}"):
+            F.fit(objective, **{wrong: 3})
+    F.fit(LOSS, **{wrong: None})

@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-from adapters.harness import FRAMEWORKS, LOSS, QID, VQID, VX, VY, X, Y
+from adapters.harness import FRAMEWORKS, LOSS, QID, VQID, VX, VY, X, Y, every_framework
 from sklearn.base import clone
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401 (it makes the next import possible)
 from sklearn.model_selection import GridSearchCV, HalvingGridSearchCV
@@ -13,17 +13,12 @@ from sklearn.tree import DecisionTreeRegressor
 
 import boostplug as bp
 
-every_framework = pytest.mark.parametrize("F", FRAMEWORKS.values(), ids=FRAMEWORKS)
 FRAME = pd.DataFrame(X).add_prefix("f").assign(qid=QID)
 NESTED = bp.AdaRank(base=bp.RankNet())
 
 
 def double(gap):
     return 2.0 * gap
-
-
-def ranker(F, objective=LOSS, **more):
-    return F.Ranker(objective=objective, **F.estimator, **more)
 
 
 def named(estimator):
@@ -36,52 +31,48 @@ def state(estimator):
 
 @every_framework
 def test_parameters_are_listed(F):
-    assert named(ranker(F)) == {
+    assert named(F.ranker()) == {
         "objective__hessian": "newton",
         "objective__normalization": "rows",
         "objective__distance": bp.LogDistance(lam=3.0),
         "objective__distance__lam": 3.0,
     }
-    assert named(ranker(F, NESTED))["objective__base__sigmoid"] == 1.0
-    assert named(ranker(F, NESTED))["objective__metric__k"] == 5
-    assert named(ranker(F, F.objective)) == {}
-    assert named(ranker(F, bp.QBRank)) == {}
-    assert not any("__" in name for name in ranker(F).get_params(deep=False))
+    assert named(F.ranker(NESTED))["objective__base__sigmoid"] == 1.0
+    assert named(F.ranker(NESTED))["objective__metric__k"] == 5
+    assert named(F.ranker(F.objective)) == {}
+    assert named(F.ranker(bp.QBRank)) == {}
+    assert not any("__" in name for name in F.ranker().get_params(deep=False))
 
 
 def test_metrics_of_xgboost():
-    ranker = bp.XGBRanker(objective=LOSS, eval_metric=bp.NDCG(5))
+    F = FRAMEWORKS["xgboost"]
+    ranker = F.ranker(eval_metric=bp.NDCG(5))
     assert ranker.get_params()["eval_metric__k"] == 5
     assert ranker.set_params(eval_metric__k=3, eval_metric__ties="order").eval_metric == bp.NDCG(3, ties="order")
-    ranker.set_params(n_estimators=2, n_jobs=1).fit(X, Y, qid=QID, eval_set=[(VX, VY)], eval_qid=[VQID], verbose=False)
-    assert list(ranker.evals_result_["validation_0"]) == ["pre_NDCG@3(order)"]
-    several = bp.XGBRanker(objective=LOSS, eval_metric=[bp.NDCG(5), bp.NDCG(3)])
-    with pytest.raises(
-        ValueError, match=r"'eval_metric__k' for XGBRanker, whose eval_metric is \[NDCG.*set eval_metric"
-    ):
-        several.set_params(eval_metric__k=1)
+    ranker.fit(X, Y, qid=QID, eval_set=[(VX, VY)], eval_qid=[VQID], verbose=False)
+    assert list(F.history(ranker)) == ["pre_NDCG@3(order)"]
+    with pytest.raises(ValueError, match=r"'eval_metric__k' for XGBRanker, whose eval_metric is \[NDCG.*set "):
+        F.ranker(eval_metric=[bp.NDCG(5), bp.NDCG(3)]).set_params(eval_metric__k=1)
 
 
 @every_framework
 def test_parameters_are_set_in_new_values(F):
-    before = LOSS
-    one = ranker(F, before)
-    assert one.set_params(objective__distance__lam=1.0, n_estimators=3) is one
+    one = F.ranker()
+    assert one.set_params(objective__distance__lam=1.0, n_estimators=3) is one is one.set_params()
     assert one.objective == bp.MPBoost(distance=bp.LogDistance(lam=1.0)) == one.get_params()["objective"]
-    assert before == bp.MPBoost()
+    assert bp.MPBoost() == LOSS
     assert one.n_estimators == 3
     one.set_params(objective__margin=1.0, objective=bp.QBRank())
     assert one.objective == bp.QBRank(margin=1.0)
     one.set_params(objective=NESTED).set_params(objective__base__sigmoid=2.0, objective__metric=bp.MAP())
     assert one.objective == bp.AdaRank(base=bp.RankNet(sigmoid=2.0), metric=bp.MAP())
-    assert one.set_params() is one
     one.set_params(objective__base=bp.MPBoost(distance=double), objective__base__hessian="bound")
     assert one.objective.base == bp.MPBoost(distance=double, hessian="bound")
 
 
 @every_framework
 def test_the_constructor_takes_them_too(F):
-    made = ranker(F, objective__distance__lam=1.0, objective__hessian="bound")
+    made = F.ranker(objective__distance__lam=1.0, objective__hessian="bound")
     assert made.objective == bp.MPBoost(distance=bp.LogDistance(lam=1.0), hessian="bound")
     again = F.Ranker(**made.get_params())
     assert again.get_params() == made.get_params() or F.name == "xgboost"  # there `missing` is NaN
@@ -99,7 +90,7 @@ WRONG = {
 @every_framework
 @pytest.mark.parametrize(("parameters", "message"), WRONG.values(), ids=WRONG)
 def test_wrong_parameters_leave_the_ranker_as_it_was(F, parameters, message):
-    one = ranker(F)
+    one = F.ranker()
     before = state(one)
     for given in (parameters, {"n_estimators": 99, **parameters, "objective__normalization": "rows"}):
         with pytest.raises(ValueError, match=message):
@@ -111,7 +102,7 @@ def test_wrong_parameters_leave_the_ranker_as_it_was(F, parameters, message):
 
 @every_framework
 def test_names_without_a_part_go_to_the_framework_as_they_are(F):
-    assert ranker(F).set_params(of_a_newer_version=3).get_params()["of_a_newer_version"] == 3
+    assert F.ranker().set_params(of_a_newer_version=3).get_params()["of_a_newer_version"] == 3
 
 
 def test_an_objective_that_is_set_as_an_attribute_is_trained():
@@ -127,7 +118,7 @@ def test_an_objective_that_is_set_as_an_attribute_is_trained():
 
 @every_framework
 def test_fitted_rankers(F):
-    fitted = ranker(F).fit(X, Y, qid=QID)
+    fitted = F.ranker().fit(X, Y, qid=QID)
     predicted = fitted.predict(X)
     for again in (clone(fitted), pickle.loads(pickle.dumps(fitted))):
         assert again.objective == fitted.objective
@@ -157,7 +148,7 @@ def test_searches_change_the_model(F):
     grid = {"objective__preference_weight": [0.0, 1.0]}
     plain = {weight: F.fit(bp.QBRank(preference_weight=weight)).predict(X) for weight in (0.0, 1.0)}
     assert np.abs(plain[0.0] - plain[1.0]).max() > 0.01
-    for search in searches(ranker(F, bp.QBRank()), grid):
+    for search in searches(F.ranker(bp.QBRank()), grid):
         search.fit(FRAME, Y)
         weight = search.best_params_["objective__preference_weight"]
         best = search.best_estimator_
@@ -170,22 +161,21 @@ def test_searches_change_the_model(F):
 # Reference rankers
 
 
-@pytest.mark.parametrize(
-    ("one", "parameters", "expected"),
-    [
-        (bp.MPBoostRanker(), {"distance__beta": 2.0}, bp.MPBoostRanker(distance=bp.LogisticDistance(beta=2.0))),
-        (bp.AdaRankRanker(), {"metric__k": 3}, bp.AdaRankRanker(metric=bp.MAP(3))),
-        (
-            bp.QuadraticBoundRanker(regressor=DecisionTreeRegressor()),
-            {"loss__margin": 2.0, "loss": bp.QBRank(), "regressor__max_depth": 2, "n_estimators": 7},
-            bp.QuadraticBoundRanker(
-                loss=bp.QBRank(margin=2.0), regressor=DecisionTreeRegressor(max_depth=2), n_estimators=7
-            ),
-        ),
-    ],
-)
-def test_reference_rankers(one, parameters, expected):
-    one = clone(one)
+OF_TREES = bp.QuadraticBoundRanker(regressor=DecisionTreeRegressor())
+SET = [
+    (bp.MPBoostRanker(), {"distance__beta": 2.0}, {"distance": bp.LogisticDistance(beta=2.0)}),
+    (bp.AdaRankRanker(), {"metric__k": 3}, {"metric": bp.MAP(3)}),
+    (
+        OF_TREES,
+        {"loss__margin": 2.0, "loss": bp.QBRank(), "regressor__max_depth": 2, "n_estimators": 7},
+        {"loss": bp.QBRank(margin=2.0), "regressor": DecisionTreeRegressor(max_depth=2), "n_estimators": 7},
+    ),
+]
+
+
+@pytest.mark.parametrize(("one", "parameters", "made_with"), SET)
+def test_reference_rankers(one, parameters, made_with):
+    one, expected = clone(one), type(one)(**made_with)
     assert parameters.keys() <= one.get_params().keys() | {"loss__margin"}
     assert repr(one.set_params(**parameters)) == repr(expected)
     assert one.get_params().keys() == expected.get_params().keys()

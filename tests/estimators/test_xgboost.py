@@ -7,99 +7,61 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 import pytest
-from adapters.harness import GROUP, LOSS, QID, VGROUP, VQID, VX, VY, Misses, X, Y, best_round
+import xgboost as xgb
+from adapters.harness import FRAMEWORKS, GROUP, LOSS, QID, VALID, VQID, VX, VY, Misses, X, Y, best_round
 from sklearn.base import clone
 
 import boostplug as bp
-from boostplug.adapters.xgboost import XGBoost
 
-xgb = pytest.importorskip("xgboost")
-
-PARAMS = {"nthread": 1, "max_depth": 2, "min_child_weight": 0.1, "objective": "rank:pairwise", "base_score": 0.0}
-RANKER = {"n_jobs": 1, "max_depth": 2, "min_child_weight": 0.1, "n_estimators": 5}
+XGBOOST = FRAMEWORKS["xgboost"]
+fit = XGBOOST.fit
 
 
-def matrix(kind=xgb.QuantileDMatrix, **changes):
-    return kind(**{"data": X, "label": Y, "group": GROUP, "nthread": 1, **changes})
-
-
-def train(loss=LOSS, rounds=5, data=None, params=None, **keywords):
-    return xgb.train(
-        {**PARAMS, **(params or {})}, data or matrix(), rounds, obj=loss, **{"verbose_eval": False, **keywords}
-    )
-
-
-def predict(booster, rows=X):
-    return booster.predict(xgb.DMatrix(rows, nthread=1))
-
-
-def fit(loss=LOSS, ranker=None, **keywords):
-    ranker = bp.XGBRanker(objective=loss, **{**RANKER, **(ranker or {})})
-    return ranker.fit(X, Y, **{"qid": QID, "verbose": False, **keywords})
-
-
-# --- one objective, every route -----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("tree_method", ["hist", "exact"])
-def test_tree_methods_in_the_ranker(tree_method):
-    kind = xgb.QuantileDMatrix if tree_method == "hist" else xgb.DMatrix
-    expected = predict(train(data=matrix(kind), params={"tree_method": tree_method}))
-    np.testing.assert_array_equal(fit(ranker={"tree_method": tree_method}).predict(X), expected)
-
-
-# --- the starting scores ------------------------------------------------------------------------------------------
+@pytest.mark.parametrize(("tree_method", "kind"), [("hist", xgb.QuantileDMatrix), ("exact", xgb.DMatrix)])
+def test_tree_methods_in_the_ranker(tree_method, kind):
+    expected = XGBOOST.train(LOSS, XGBOOST.data(kind), tree_method=tree_method)[0]
+    np.testing.assert_array_equal(fit(tree_method=tree_method).predict(X), XGBOOST.predict(expected))
 
 
 def test_base_margin_of_validation_sets():
     margin = np.linspace(-3, 3, len(VY)).astype(np.float32)
-    ranker = fit(
-        eval_set=[(VX, VY)], eval_qid=[VQID], base_margin=np.zeros(len(Y)), base_margin_eval_set=[margin],
-        ranker={"eval_metric": bp.NDCG(5)},
-    )  # fmt: skip
+    start = {"base_margin": np.zeros(len(Y)), "base_margin_eval_set": [margin]}
+    ranker = fit(valid=VALID, metric=bp.NDCG(5), **start)
     scores = ranker.predict(VX, output_margin=True) + margin
-    value = ranker.evals_result()["validation_0"]["pre_NDCG@5"][-1]
-    assert value == pytest.approx(bp.NDCG(5)(scores, bp.Queries(VY, group=VGROUP)), abs=1e-6)
-
-
-# --- metrics and early stopping -----------------------------------------------------------------------------------
+    assert XGBOOST.history(ranker)["pre_NDCG@5"][-1] == pytest.approx(bp.NDCG(5).score(VY, scores, qid=VQID), abs=1e-6)
 
 
 def test_several_metrics_are_all_reported_and_the_last_one_stops():
     metrics = [Misses(2), bp.NDCG(5)]
-    ranker = fit(ranker={"n_estimators": 30, "eval_metric": metrics}, eval_set=[(VX, VY)], eval_qid=[VQID])
-    history = ranker.evals_result()["validation_0"]
+    ranker = fit(n_estimators=30, valid=VALID, metric=metrics)
+    history = XGBOOST.history(ranker)
     assert list(history) == ["Misses@2", "pre_NDCG@5"]
     for metric, values in zip(metrics, history.values(), strict=True):
-        expected = metric(ranker.predict(VX), bp.Queries(VY, group=VGROUP))
-        assert values[-1] == pytest.approx(expected, abs=1e-6)
+        assert values[-1] == pytest.approx(metric.score(VY, ranker.predict(VX), qid=VQID), abs=1e-6)
     best = best_round(history["pre_NDCG@5"], 4, greater=True)
-    stopped = fit(
-        ranker={"n_estimators": 30, "eval_metric": metrics, "early_stopping_rounds": 4},
-        eval_set=[(VX, VY)],
-        eval_qid=[VQID],
-    )
+    stopped = fit(n_estimators=30, valid=VALID, metric=metrics, patience=4)
     assert stopped.best_iteration == best - 1
     assert stopped.best_score == history["pre_NDCG@5"][best - 1]
 
 
-def test_errors_are_never_maximised():
-    """Whatever their name: XGBoost maximises what starts with auc, pre, map or ndcg."""
-
-    def result(metric):
-        return XGBoost().metric_result(metric.name, 0.5, metric.greater_is_better)
-
-    @dataclass(frozen=True)
-    class preMisses(Misses):  # noqa: N801
-        pass
-
-    for metric, name in ((preMisses(), "error_preMisses@5"), (Misses(), "Misses@5"), (bp.NDCG(5), "pre_NDCG@5")):
-        assert result(metric) == (name, 0.5)
-    for metric in (bp.NDCG(3, convention="letor", ties="order", gain="linear"), bp.MAP(relevant=0.5)):
-        assert not {":", " ", "\t"} & set(result(metric)[0])
+@dataclass(frozen=True)
+class preMisses(Misses):  # noqa: N801
+    """An error whose name begins as one that XGBoost maximises: auc, pre, map or ndcg."""
 
 
-# --- inputs -------------------------------------------------------------------------------------------------------
+NAMES = {
+    preMisses(): "error_preMisses@5",
+    Misses(): "Misses@5",
+    bp.NDCG(5): "pre_NDCG@5",
+    bp.NDCG(3, convention="letor", ties="order", gain="linear"): "pre_NDCG@3(letor,linear,order)",
+    bp.MAP(relevant=0.5): "pre_MAP(relevant=0.5)",
+}
+
+
+@pytest.mark.parametrize("metric", NAMES)
+def test_errors_are_never_maximised(metric):
+    name, _ = metric(np.zeros(len(Y)), XGBOOST.data())
+    assert name == NAMES[metric]
 
 
 @pytest.mark.parametrize(
@@ -115,14 +77,10 @@ def test_errors_are_never_maximised():
 )
 def test_query_ids_of_any_kind(ids):
     """XGBoost wants ids that rise, and takes them modulo 2^32; our ranker wants the rows of a query together."""
-    np.testing.assert_array_equal(fit(qid=ids).predict(X), fit().predict(X))
-    valid = {"eval_set": [(X, Y)], "eval_qid": [ids]}
-    assert fit(**valid).evals_result()["validation_0"]["pre_NDCG@10"][-1] == pytest.approx(
-        bp.NDCG(10)(fit().predict(X), bp.Queries(Y, group=GROUP)), abs=1e-6
-    )
-
-
-# --- saved models -------------------------------------------------------------------------------------------------
+    expected, found = fit().predict(X), fit(qid=ids, valid=(X, Y, ids))
+    np.testing.assert_array_equal(found.predict(X), expected)
+    value = bp.NDCG(10).score(Y, expected, group=GROUP)
+    assert XGBOOST.history(found)["pre_NDCG@10"][-1] == pytest.approx(value, abs=1e-6)
 
 
 def test_saved_models_name_a_ranking_objective():
@@ -137,12 +95,12 @@ def test_a_loaded_model_leaves_the_loss_as_it_is(trained_by, tmp_path):
     path, model = tmp_path / "model.ubj", fit(trained_by)
     model.save_model(path)
     for loss, base_score in ((LOSS, None), (bp.QBRank(preference_weight=0.3), 0.25)):
-        ranker = bp.XGBRanker(objective=loss, base_score=base_score, **RANKER)
+        ranker = XGBOOST.ranker(loss, base_score=base_score)
         ranker.load_model(path)
         np.testing.assert_array_equal(ranker.predict(X), model.predict(X))
         for same in (ranker, clone(ranker), pickle.loads(pickle.dumps(ranker))):
             assert same.objective == same.get_params()["objective"] == loss
             assert same.base_score == base_score
-        expected = fit(loss, ranker={"base_score": base_score}).predict(X)
+        expected = fit(loss, base_score=base_score).predict(X)
         assert not np.array_equal(expected, model.predict(X)) or loss == trained_by
         np.testing.assert_array_equal(ranker.fit(X, Y, qid=QID, verbose=False).predict(X), expected)

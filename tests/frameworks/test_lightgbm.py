@@ -1,31 +1,16 @@
 """What LightGBM itself does with custom ranking objectives: one test per trap, named in its docstring (4.7.0)."""
 
+import lightgbm as lgb
 import numpy as np
 import pytest
+from frameworks.raw import FEATURES, LABELS, N_QUERIES, N_ROWS, ROWS, SIZE, least_squares, seen_in_objective
 from sklearn.model_selection import GroupKFold
 
-lgb = pytest.importorskip("lightgbm")
-
-N_QUERIES, SIZE = 12, 10
-N_ROWS = N_QUERIES * SIZE
-SIZES = np.full(N_QUERIES, SIZE)
 PARAMS = {"verbosity": -1, "num_threads": 1, "min_data_in_leaf": 1, "num_leaves": 4}
 
 
-def features():
-    return np.random.default_rng(0).normal(size=(N_ROWS, 3))
-
-
-def labels():
-    return np.random.default_rng(1).integers(0, 3, N_ROWS).astype(float)
-
-
 def dataset(**changes):
-    return lgb.Dataset(**{"data": features(), "label": labels(), "group": SIZES, **changes})
-
-
-def least_squares(scores, data):
-    return scores - data.get_label(), np.ones_like(scores)
+    return lgb.Dataset(**{**ROWS, **changes})
 
 
 def train(objective=least_squares, rounds=2, data=None, params=None, **keywords):
@@ -35,18 +20,6 @@ def train(objective=least_squares, rounds=2, data=None, params=None, **keywords)
 
 def n_leaves(booster):
     return [tree["num_leaves"] for tree in booster.dump_model()["tree_info"]]
-
-
-def seen_in_objective(data, *, read, **keywords):
-    """Train and give what `read(scores, dataset)` saw at each call."""
-    seen = []
-
-    def objective(scores, train_set):
-        seen.append(read(scores, train_set))
-        return least_squares(scores, train_set)
-
-    train(objective, data=data, **keywords)
-    return seen
 
 
 # --- the call -----------------------------------------------------------------------------------------------------
@@ -75,7 +48,7 @@ def test_params_are_deep_copied(run):
 def test_weights_are_not_applied_to_custom_gradients():
     """LightGBM never multiplies a custom gradient by the Dataset's weights: the objective has to."""
     weight = np.random.default_rng(2).uniform(0.1, 5, N_ROWS)
-    np.testing.assert_array_equal(train(data=dataset(weight=weight)).predict(features()), train().predict(features()))
+    np.testing.assert_array_equal(train(data=dataset(weight=weight)).predict(FEATURES), train().predict(FEATURES))
 
 
 # --- the parameters -----------------------------------------------------------------------------------------------
@@ -95,17 +68,17 @@ def test_bagging_by_query_trains_a_constant_model():
     """bagging_by_query of half the queries silently trains one tree of one leaf, value 0, with a custom objective."""
     booster = train(params=BY_QUERY, rounds=3)
     assert n_leaves(booster) == [1]
-    assert not booster.predict(features()).any()
+    assert not booster.predict(FEATURES).any()
 
 
 def test_bagging_by_query_of_more_than_half_leaves_nothing_out():
     """With a fraction above .5 and a custom objective trees grow on all rows; row 0's score counts each many times."""
     params = {**BY_QUERY, "bagging_fraction": 0.6}
-    seen = seen_in_objective(dataset(), read=lambda scores, _: scores.copy(), params=params)
+    seen = seen_in_objective(train, dataset(), read=lambda scores, _: scores.copy(), params=params)
     booster = train(params=params)
     root = booster.dump_model()["tree_info"][0]["tree_structure"]
     assert root["internal_count"] == N_ROWS
-    first = booster.predict(features(), num_iteration=1)
+    first = booster.predict(FEATURES, num_iteration=1)
     np.testing.assert_allclose(seen[1][1:], first[1:])
     left_out = N_ROWS - int(0.6 * N_ROWS)
     np.testing.assert_allclose(seen[1][0], (1 + left_out) * first[0])
@@ -116,13 +89,13 @@ def test_positions_are_ignored_by_custom_objectives():
     position = np.tile(np.arange(SIZE), N_QUERIES).astype(np.int32)
 
     def predict(objective, **changes):
-        return train(objective, data=dataset(**changes)).predict(features())
+        return train(objective, data=dataset(**changes)).predict(FEATURES)
 
     np.testing.assert_array_equal(predict(least_squares, position=position), predict(least_squares))
     assert not np.array_equal(predict("lambdarank", position=position), predict("lambdarank"))
     read = {"read": lambda s, d: d.get_position(), "rounds": 1}
-    np.testing.assert_array_equal(seen_in_objective(dataset(position=position), **read)[0], position)
-    assert seen_in_objective(dataset(), **read) == [None]
+    np.testing.assert_array_equal(seen_in_objective(train, dataset(position=position), **read)[0], position)
+    assert seen_in_objective(train, dataset(), **read) == [None]
 
 
 # --- the Dataset's fields -----------------------------------------------------------------------------------------
@@ -134,7 +107,7 @@ def test_set_field_leaves_the_getters_stale():
     version = data.version
     data.set_field("label", np.full(N_ROWS, 7.0))
     assert data.version == version + 1
-    np.testing.assert_array_equal(data.get_label(), labels())
+    np.testing.assert_array_equal(data.get_label(), LABELS)
     np.testing.assert_array_equal(data.get_field("label"), 7.0)
 
 
@@ -142,7 +115,7 @@ def test_set_field_leaves_the_getters_stale():
 @pytest.mark.parametrize("field", ["label", "weight"])
 def test_values_that_are_not_finite_are_silently_replaced(field, given, stored):
     """At construction NaN becomes 0 and inf 1e38, in labels and weights; negative weights are accepted."""
-    values = labels() + 1
+    values = LABELS + 1
     values[3] = given
     data = dataset(**{field: values})
     np.testing.assert_equal(getattr(data, f"get_{field}")()[3], given)  # the truth can be seen before construction

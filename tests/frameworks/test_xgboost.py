@@ -4,48 +4,20 @@ import json
 
 import numpy as np
 import pytest
+import xgboost as xgb
+from frameworks.raw import FEATURES, LABELS, N_QUERIES, N_ROWS, QUERY_OF_ROW, ROWS, least_squares, seen_in_objective
 
-xgb = pytest.importorskip("xgboost")
-
-N_QUERIES, SIZE = 12, 10
-N_ROWS = N_QUERIES * SIZE
-SIZES = np.full(N_QUERIES, SIZE)
-QUERY_OF_ROW = np.repeat(np.arange(N_QUERIES), SIZE)
 PARAMS = {"nthread": 1, "max_depth": 2}
 RANKING = {**PARAMS, "objective": "rank:pairwise", "base_score": 0}
 
 
-def features():
-    return np.random.default_rng(0).integers(0, 9, size=(N_ROWS, 3)).astype(np.float32)
-
-
-def labels():
-    return np.random.default_rng(1).integers(0, 3, N_ROWS).astype(float)
-
-
 def matrix(kind=xgb.DMatrix, **changes):
-    return kind(**{"data": features(), "label": labels(), "group": SIZES, "nthread": 1, **changes})
-
-
-def least_squares(scores, data):
-    return scores - data.get_label(), np.ones_like(scores)
+    return kind(**{**ROWS, "nthread": 1, **changes})
 
 
 def train(objective=least_squares, rounds=2, data=None, params=RANKING, **keywords):
     keywords = {"verbose_eval": False, **keywords}
     return xgb.train(params, matrix() if data is None else data, rounds, obj=objective, **keywords)
-
-
-def seen_in_objective(data, *, read, **keywords):
-    """Train and give what `read(scores, dmatrix)` saw at each call."""
-    seen = []
-
-    def objective(scores, dmatrix):
-        seen.append(read(scores, dmatrix))
-        return least_squares(scores, dmatrix)
-
-    train(objective, data=data, **keywords)
-    return seen
 
 
 def evaluated(metric, data=None, params=None, **keywords):
@@ -72,8 +44,8 @@ def test_weights_are_not_applied_to_custom_gradients():
 def test_base_score_is_not_estimated_with_obj():
     """With obj= the first scores are the constant .5, not an estimate from the labels; base_score=0 sets them."""
     read = {"read": lambda s, d: s, "rounds": 1}
-    np.testing.assert_array_equal(seen_in_objective(matrix(), params=PARAMS, **read)[0], 0.5)
-    np.testing.assert_array_equal(seen_in_objective(matrix(), params=RANKING, **read)[0], 0.0)
+    np.testing.assert_array_equal(seen_in_objective(train, matrix(), params=PARAMS, **read)[0], 0.5)
+    np.testing.assert_array_equal(seen_in_objective(train, matrix(), params=RANKING, **read)[0], 0.0)
 
 
 # --- rankers and saved models -------------------------------------------------------------------------------------
@@ -103,7 +75,7 @@ class Batches(xgb.DataIter):
         if self.position == len(self.bounds):
             return False
         rows = slice(*self.bounds[self.position])
-        input_data(data=features()[rows], label=labels()[rows], qid=QUERY_OF_ROW[rows])
+        input_data(data=FEATURES[rows], label=LABELS[rows], qid=QUERY_OF_ROW[rows])
         self.position += 1
         return True
 
@@ -129,7 +101,7 @@ def test_slice_with_allow_groups_drops_groups_weights_and_nthread():
     part = data.slice(np.arange(10, 30), allow_groups=True)
     assert (len(part.get_uint_info("group_ptr")), len(part.get_weight()), part.nthread) == (0, 0, -1)
     np.testing.assert_array_equal(part.get_base_margin(), np.arange(10, 30))
-    np.testing.assert_array_equal(part.get_label(), labels()[10:30])
+    np.testing.assert_array_equal(part.get_label(), LABELS[10:30])
 
 
 # --- metric names -------------------------------------------------------------------------------------------------

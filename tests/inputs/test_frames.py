@@ -5,14 +5,13 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from adapters.harness import FRAMEWORKS, every_framework
 from sklearn.inspection import permutation_importance
 from sklearn.model_selection import GridSearchCV
 
 import boostplug as bp
 
-pytest.importorskip("lightgbm")
-pytest.importorskip("xgboost")
-
+LIGHTGBM, XGBOOST = FRAMEWORKS.values()
 RNG = np.random.default_rng(0)
 N_QUERIES, N_DOCUMENTS = 40, 5
 N = N_QUERIES * N_DOCUMENTS
@@ -31,28 +30,17 @@ NAMED = FRAME.assign(
 )
 PLAIN = NAMED[["query_id", "a", "b", "grade"]]
 
-both_rankers = pytest.mark.parametrize("name", ["LGBMRanker", "XGBRanker"])
 
-
-def make(name, **params):
-    if name == "LGBMRanker":
-        params = {"verbose": -1, "min_child_samples": 1, "min_data_per_group": 1, "cat_smooth": 1.0, **params}
-    else:
-        params = {"max_depth": 3, "enable_categorical": True, **params}
-    return getattr(bp, name)(**{"objective": bp.QBRank(), "n_estimators": 3, "n_jobs": 1, **params})
-
-
-def fit(name, X, y=GRADE, *, params=None, **more):
-    quiet = {"verbose": False} if name == "XGBRanker" else {}
-    return make(name, **(params or {})).fit(X, y, **quiet, **{"qid": QUERY, **more})
+def fit(F, X, y=GRADE, loss=bp.QBRank(), **more):  # noqa: B008 (a value)
+    return F.fit(loss, X, y, **{"qid": QUERY, **F.categories, **more})
 
 
 # --- categories ---------------------------------------------------------------------------------------------------
 
 
-@both_rankers
-def test_text_and_missing_values_follow_the_training_sets_categories(name):
-    model = fit(name, TABLE)
+@every_framework
+def test_text_and_missing_values_follow_the_training_sets_categories(F):
+    model = fit(F, TABLE)
     for other in (
         pa.table({"a": A, "k": KIND.tolist()}),
         pd.DataFrame({"a": A, "k": pd.Series(KIND, dtype=pd.ArrowDtype(pa.string()))}),
@@ -60,14 +48,14 @@ def test_text_and_missing_values_follow_the_training_sets_categories(name):
         pd.DataFrame({"a": A, "k": KIND.astype(object)}),
     ):
         np.testing.assert_array_equal(model.predict(other), model.predict(TABLE))
-    fit(name, TABLE, eval_set=[(other, GRADE)], eval_qid=[QUERY])
+    fit(F, TABLE, valid=(other, GRADE, QUERY))
     expected = model.predict(TABLE[:1].assign(k=pd.Categorical([None], categories=TABLE["k"].cat.categories)))
     for missing in (pd.DataFrame({"a": A[:1], "k": [None]}), pa.table({"a": A[:1], "k": pa.nulls(1)})):
         np.testing.assert_array_equal(model.predict(missing), expected)
 
 
-@both_rankers
-def test_categories_of_every_type_of_number_train(name):
+@every_framework
+def test_categories_of_every_type_of_number_train(F):
     for codes in (
         pd.Series(pd.array(B, dtype="Int64")).astype("category"),
         pd.Series(B, dtype=pd.ArrowDtype(pa.int64())).astype("category"),
@@ -79,7 +67,7 @@ def test_categories_of_every_type_of_number_train(name):
         [None] * N,
     ):
         table = pd.DataFrame({"a": A, "k": pd.Categorical(codes)})
-        assert np.ptp(fit(name, table).predict(table)) > 0
+        assert np.ptp(fit(F, table).predict(table)) > 0
 
 
 # --- byte order ---------------------------------------------------------------------------------------------------
@@ -91,17 +79,16 @@ def swapped(values):
     return values.astype(values.dtype.newbyteorder("S"))
 
 
-@both_rankers
-def test_the_other_byte_order_gives_the_same_numbers(name):
-    starts = ("init_score", "eval_init_score") if name == "LGBMRanker" else ("base_margin", "base_margin_eval_set")
+@every_framework
+def test_the_other_byte_order_gives_the_same_numbers(F):
 
     def trained(order, kind):
         table = kind(order(np.c_[A, B].astype(float)))
-        more = {"feature_weights": order([0.9, 0.1])} if name == "XGBRanker" else {}
-        more |= {starts[0]: order(A / 9), starts[1]: [order(A / 9)], "sample_weight": order(1.0 + B)}
-        sets = {"eval_set": [(table, order(GRADE[::-1]))], "eval_qid": [order(QUERY)]}
-        params = {"colsample_bynode": 0.5} if name == "XGBRanker" else {}
-        ranker = make(name, random_state=0, **params).fit(table, order(GRADE), qid=order(QUERY), **sets, **more)
+        given = {F.start: order(A / 9), F.start_of_sets: [order(A / 9)], "sample_weight": order(1.0 + B)}
+        if F is XGBOOST:
+            given |= {"feature_weights": order([0.9, 0.1]), "colsample_bynode": 0.5}
+        valid = (table, order(GRADE[::-1]), order(QUERY))
+        ranker = F.fit(bp.QBRank(), table, order(GRADE), qid=order(QUERY), valid=valid, random_state=0, **given)
         return [*ranker.predict(table), ranker.score(table, order(GRADE), qid=order(QUERY))], ranker.evals_result_
 
     for kind in (np.asarray, pd.DataFrame):
@@ -111,67 +98,65 @@ def test_the_other_byte_order_gives_the_same_numbers(name):
 # --- columns by name ----------------------------------------------------------------------------------------------
 
 
-@both_rankers
-def test_labels_ids_weights_and_positions_by_name(name):
-    params = {"objective": bp.Unbiased()}
+@every_framework
+def test_labels_ids_weights_and_positions_by_name(F):
     names = {"sample_weight": "weight", "position": "position"}
-    model = fit(name, NAMED, "grade", params=params, qid="query_id", **names)
+    model = fit(F, NAMED, "grade", bp.Unbiased(), qid="query_id", **names)
     arrays = {argument: NAMED[column] for argument, column in names.items()}
-    plain = fit(name, FRAME, params=params, **arrays)
+    plain = fit(F, FRAME, loss=bp.Unbiased(), **arrays)
     np.testing.assert_array_equal(model.predict(NAMED), plain.predict(FRAME))
     assert np.ptp(plain.predict(FRAME)) > 0
 
 
-@both_rankers
-def test_score_and_validation_sets_take_the_labels_by_name(name):
-    model = fit(name, PLAIN, "grade", qid="query_id", eval_set=[(PLAIN[150:], "grade")])
+@every_framework
+def test_score_and_validation_sets_take_the_labels_by_name(F):
+    model = fit(F, PLAIN, "grade", qid="query_id", eval_set=[(PLAIN[150:], "grade")])
     arrays = {"eval_set": [(FRAME[150:], GRADE[150:])], "eval_qid": [QUERY[150:]]}
-    plain = fit(name, FRAME, **arrays)
+    plain = fit(F, FRAME, **arrays)
     assert model.evals_result_ == plain.evals_result_
     assert model.score(PLAIN, y="grade") == model.score(PLAIN, GRADE) == plain.score(FRAME, GRADE, qid=QUERY)
-    two = fit(name, PLAIN, "grade", eval_set=(PLAIN[:100], PLAIN[100:]), qid="query_id")
+    two = fit(F, PLAIN, "grade", eval_set=(PLAIN[:100], PLAIN[100:]), qid="query_id")
     assert len(two.evals_result_) == 2
 
 
-@both_rankers
-def test_labels_by_name_need_not_be_repeated(name):
+@every_framework
+def test_labels_by_name_need_not_be_repeated(F):
     table = PLAIN.assign(sale=(A > 0.5).astype(float))
-    model = fit(name, table, "grade", labels={"sale": "sale"}, qid="query_id")
+    model = fit(F, table, "grade", labels={"sale": "sale"}, qid="query_id")
     expected = model.score(table, metric="NDCG@5.on(sale)", labels={"sale": table["sale"]})
     assert model.score(table, metric="NDCG@5.on(sale)") == expected
     assert bp.make_scorer(bp.NDCG(5).on("sale"))(model, table, GRADE) == expected
 
 
-@both_rankers
-def test_scikit_learn_takes_the_name_of_the_column_of_ids(name):
+@every_framework
+def test_scikit_learn_takes_the_name_of_the_column_of_ids(F):
     scorer, features = bp.make_scorer(bp.NDCG(5)), PLAIN.drop(columns="grade")
-    model = fit(name, PLAIN, "grade", qid="query_id")
+    model = fit(F, PLAIN, "grade", qid="query_id")
     expected = model.score(PLAIN, GRADE, metric=bp.NDCG(5))
     assert scorer(model, PLAIN, GRADE) == scorer(model, features, GRADE) == expected
     found = permutation_importance(model, features, GRADE, scoring=scorer, n_repeats=2, random_state=0)
     importance = dict(zip(features.columns, found.importances_mean, strict=True))
     assert importance["query_id"] == 0
     assert importance["a"] > 0
-    quiet = {"verbose": False} if name == "XGBRanker" else {}
-    search = GridSearchCV(make(name), {"n_estimators": [1, 3]}, cv=bp.group_folds(QUERY, 3), scoring=scorer)
-    assert search.fit(features, GRADE, qid="query_id", **quiet).best_score_ > 0.5
+    search = GridSearchCV(F.ranker(bp.QBRank()), {"n_estimators": [1, 3]}, cv=bp.group_folds(QUERY, 3), scoring=scorer)
+    assert search.fit(features, GRADE, qid="query_id", **F.quiet).best_score_ > 0.5
 
 
 COUNTED = {
-    "monotone_constraints": ("LGBMRanker", {"monotone_constraints": [1, 0, -1]}, {}),
-    "monotone_constraints of XGBoost": ("XGBRanker", {"monotone_constraints": (1, 0, -1)}, {}),
-    "feature_weights": ("XGBRanker", {"colsample_bynode": 0.5}, {"feature_weights": [1.0, 0.0, 1.0]}),
+    "monotone_constraints": (LIGHTGBM, {"monotone_constraints": [1, 0, -1]}),
+    "monotone_constraints of XGBoost": (XGBOOST, {"monotone_constraints": (1, 0, -1)}),
+    "feature_weights": (XGBOOST, {"colsample_bynode": 0.5, "feature_weights": [1.0, 0.0, 1.0]}),
 }
 
 
 @pytest.mark.parametrize("parameter", COUNTED)
 def test_sequences_with_an_entry_per_feature_leave_out_the_ids(parameter):
-    name, params, given = COUNTED[parameter]
+    F, given = COUNTED[parameter]
     X = pd.DataFrame({"query_id": QUERY, "a": A, "code": B, "b": FRAME["b"]})
     features = X.drop(columns="query_id")
-    plain = fit(name, features, params=params, **given).predict(features)
-    assert not np.array_equal(plain, fit(name, features).predict(features))
-    np.testing.assert_array_equal(fit(name, X, params=params, **given | {"qid": "query_id"}).predict(X), plain)
+    plain = fit(F, features, **given).predict(features)
+    assert not np.array_equal(plain, fit(F, features).predict(features))
+    np.testing.assert_array_equal(fit(F, X, **given, qid="query_id").predict(X), plain)
 
 
 # --- leaks --------------------------------------------------------------------------------------------------------

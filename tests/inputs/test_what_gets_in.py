@@ -2,17 +2,19 @@
 
 from functools import partial
 
+import lightgbm as lgb
 import numpy as np
 import pandas as pd
 import pytest
+import xgboost as xgb
+from adapters.harness import FRAMEWORKS, every_framework
 from inputs.columns import GRADE, KINDS, N_DOCUMENTS, N_QUERIES, NUMBERS, QUERY, TABLES
 
 import boostplug as bp
 from boostplug.data.files import read_table_file
 from boostplug.data.tables import read_features
 
-lgb = pytest.importorskip("lightgbm")
-xgb = pytest.importorskip("xgboost")
+LIGHTGBM, XGBOOST = FRAMEWORKS.values()
 
 
 @pytest.mark.parametrize("table", TABLES)
@@ -42,19 +44,13 @@ def test_a_table_is_read_as_its_plain_form_or_refused_by_name(table, tmp_path):
 # --- every entrance reads tables that way --------------------------------------------------------------------------
 
 
-def fitted(name, X, **more):
-    params = {"verbose": -1, "min_child_samples": 1, "min_data_per_group": 1, "cat_smooth": 1.0}
-    if name == "XGBRanker":
-        params = {"max_depth": 3, "enable_categorical": True}
-        more["verbose"] = False
-    ranker = getattr(bp, name)(objective=bp.QBRank(), n_estimators=3, n_jobs=1, **params)
-    return ranker.fit(X, GRADE, qid=QUERY, **more)
+def fitted(F, X, **more):
+    return F.fit(bp.QBRank(), X, GRADE, qid=QUERY, **F.categories, **more)
 
 
-def of_ranker(name, X):
-    model = fitted(name, X, eval_set=[(X, GRADE)], eval_qid=[QUERY])
-    results = model.evals_result_ if name == "LGBMRanker" else model.evals_result()
-    (curve,) = (values for by_metric in results.values() for values in by_metric.values())
+def of_ranker(F, X):
+    model = fitted(F, X, valid=(X, GRADE, QUERY))
+    (curve,) = F.history(model).values()
     return [*curve, *model.predict(X), model.score(X, GRADE, qid=QUERY)]
 
 
@@ -65,7 +61,7 @@ def of_reference_ranker(X):
 
 def of_clicks(X):
     log = bp.datasets.ClickLog(GRADE, group=[N_DOCUMENTS] * N_QUERIES, position=np.tile(range(1, 7), N_QUERIES))
-    return fitted("LGBMRanker", bp.RankingData.from_clicks(X, log).X).predict(X)
+    return fitted(LIGHTGBM, bp.RankingData.from_clicks(X, log).X).predict(X)
 
 
 def of_comparison(X):
@@ -74,10 +70,10 @@ def of_comparison(X):
 
 
 ENTRANCES = {
-    "LGBMRanker": partial(of_ranker, "LGBMRanker"),
-    "XGBRanker": partial(of_ranker, "XGBRanker"),
+    "LGBMRanker": partial(of_ranker, LIGHTGBM),
+    "XGBRanker": partial(of_ranker, XGBOOST),
     "RankBoostRanker": of_reference_ranker,
-    "RankingData": lambda X: fitted("LGBMRanker", bp.RankingData(X, GRADE, qid=QUERY).X).predict(X),
+    "RankingData": lambda X: fitted(LIGHTGBM, bp.RankingData(X, GRADE, qid=QUERY).X).predict(X),
     "RankingData.from_clicks": of_clicks,
     "compare": of_comparison,
 }
@@ -104,10 +100,12 @@ def test_reference_rankers_refuse_categories_by_name():
         bp.RankBoostRanker(n_estimators=1).fit(table, GRADE, qid=QUERY)
 
 
-@pytest.mark.parametrize("name", ["LGBMRanker", "XGBRanker"])
-def test_validation_sets_and_score_refuse_by_the_columns_name(name):
+@every_framework
+def test_validation_sets_and_score_refuse_by_the_columns_name(F):
     plain, text = (TABLES["pandas"].build(KINDS[kind]) for kind in ("int", "text"))
-    with pytest.raises(ValueError, match=r"'c'.*drop"):
-        fitted(name, plain, eval_set=[(text, GRADE)], eval_qid=[QUERY])
-    with pytest.raises(ValueError, match=r"'c'.*drop"):
-        fitted(name, plain).score(text, GRADE, qid=QUERY)
+    for call in (
+        lambda: fitted(F, plain, valid=(text, GRADE, QUERY)),
+        lambda: fitted(F, plain).score(text, GRADE, qid=QUERY),
+    ):
+        with pytest.raises(ValueError, match=r"'c'.*drop"):
+            call()

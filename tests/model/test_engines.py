@@ -5,9 +5,12 @@ import re
 import warnings
 from contextlib import nullcontext
 
+import lightgbm as lgb
 import numpy as np
 import pandas as pd
 import pytest
+import xgboost as xgb
+from adapters.harness import FRAMEWORKS, every_framework
 from sklearn.tree import DecisionTreeClassifier
 
 import boostplug as bp
@@ -15,9 +18,7 @@ from boostplug.model.engines import ENGINES as ROWS
 from boostplug.testing import check_export
 from boostplug.weak_rankers import Feature, Stump
 
-lgb = pytest.importorskip("lightgbm")
-xgb = pytest.importorskip("xgboost")
-
+LIGHTGBM, XGBOOST = FRAMEWORKS.values()
 ENGINES = ("solr", "elasticsearch-ltr", "opensearch-ltr", "ranklib", "vespa")
 N_FEATURES = 5
 RANKERS = [
@@ -73,28 +74,19 @@ def scores(model, X):
     return model.predict(X.astype(np.float64))
 
 
-def lightgbm_model(rng, depth, n_trees, *, missing, **params):
+def trained(F, rng, depth, n_trees, *, missing, **params):
     X, y, group = data(rng, missing=missing)
-    given = {"objective": bp.QBRank(), "max_depth": depth, "num_leaves": min(2**depth, 63), "verbose": -1, **params}
-    return lgb.train(given | {"num_threads": 1, "min_data_in_leaf": 5}, lgb.Dataset(X, y, group=group), n_trees)
+    leaves = {"num_leaves": min(2**depth, 63), "min_data_in_leaf": 5} if F is LIGHTGBM else {"base_score": 0.25}
+    matrix = F.data(F.kinds[0], data=X, label=y, group=group)
+    return F.train(bp.QBRank(), matrix, n_trees, **{"max_depth": depth, **leaves, **params})[0]
 
 
-def xgboost_model(rng, depth, n_trees, *, missing, **params):
-    X, y, group = data(rng, missing=missing)
-    given = {"max_depth": depth, "verbosity": 0, "nthread": 1, "base_score": 0.25, **params}
-    return xgb.train(given, xgb.DMatrix(X, y, group=group), n_trees, obj=bp.QBRank())
-
-
-SHAPES = [(1, 1), (3, 40), pytest.param(7, 60, marks=pytest.mark.ci)]
-
-
+@every_framework
+@pytest.mark.parametrize(("depth", "n_trees"), [(1, 1), (3, 40), pytest.param(7, 60, marks=pytest.mark.ci)])
 @pytest.mark.parametrize("missing", [False, True])
-@pytest.mark.parametrize(("depth", "n_trees"), SHAPES)
-@pytest.mark.parametrize("train", [lightgbm_model, xgboost_model])
-def test_random_models_score_in_each_engine_as_here(train, depth, n_trees, missing):
+def test_random_models_score_in_each_engine_as_here(F, depth, n_trees, missing):
     rng = np.random.default_rng([depth, n_trees, missing])
-    model = train(rng, depth, n_trees, missing=missing)
-    check_everywhere(model, rng, missing=missing)
+    check_everywhere(trained(F, rng, depth, n_trees, missing=missing), rng, missing=missing)
 
 
 def check_everywhere(model, rng, *, missing, engines=ENGINES):
@@ -133,48 +125,41 @@ def test_reference_rankers_score_in_each_engine_as_here(ranker):
     check_everywhere(ranker.fit(X, y, group=group).model_, rng, missing=False, engines=("solr", "vespa"))
 
 
-@pytest.mark.parametrize("train", [lightgbm_model, xgboost_model])
-def test_dart_and_early_stopped_models(train):
+@every_framework
+def test_dart_and_early_stopped_models(F):
     rng = np.random.default_rng(11)
-    dart = {"boosting": "dart"} if train is lightgbm_model else {"booster": "dart", "rate_drop": 0.3}
-    check_everywhere(train(rng, 4, 30, missing=False, **dart), rng, missing=False)
-    X, y, group = data(rng, missing=False)
-    valid = data(rng, missing=False)
-    if train is lightgbm_model:
-        params = {"objective": "lambdarank", "verbose": -1, "num_threads": 1, "metric": "ndcg", "eval_at": 3}
-        sets = [lgb.Dataset(X, y, group=group), lgb.Dataset(valid[0], valid[1], group=valid[2])]
-        stopped = lgb.train(params, sets[0], 200, valid_sets=sets[1:], callbacks=[lgb.early_stopping(3, verbose=False)])
-    else:
-        params = {"objective": "rank:ndcg", "eval_metric": "ndcg@3", "nthread": 1}
-        sets = [xgb.DMatrix(X, y, group=group), xgb.DMatrix(valid[0], valid[1], group=valid[2])]
-        options = {"evals": [(sets[1], "valid")], "early_stopping_rounds": 3, "verbose_eval": False}
-        stopped = xgb.train(params, sets[0], 200, **options)
+    dart = {"boosting": "dart"} if F is LIGHTGBM else {"booster": "dart", "rate_drop": 0.3, "verbosity": 0}
+    check_everywhere(trained(F, rng, 4, 30, missing=False, **dart), rng, missing=False)
+    (X, y, group), valid = data(rng, missing=False), data(rng, missing=False)
+    stop = {"valid": F.kinds[0](valid[0], valid[1], group=valid[2]), "metric": bp.NDCG(3), "patience": 3}
+    stopped = F.train(bp.QBRank(), F.data(F.kinds[0], data=X, label=y, group=group), 200, **stop)[0]
     check_everywhere(stopped, rng, missing=False)
 
 
+def built_in(F, objective, **params):
+    """Return a booster of an objective of the framework's own, on labels of 0 and 1."""
+    X, y, group = data(np.random.default_rng(0), missing=False)
+    train, of_trees = (lgb.train, {"verbose": -1, "num_threads": 1}) if F is LIGHTGBM else (xgb.train, {"nthread": 1})
+    return train({"objective": objective, **of_trees, **params}, F.kinds[0](X, np.minimum(y, 1), group=group), 3)
+
+
 FORESTS = {
-    "LightGBM's": lambda: boosted(objective="regression", boosting="rf", bagging_fraction=0.6, bagging_freq=1),
-    "XGBoost's": lambda: regression_of_xgboost(num_parallel_tree=4, subsample=0.5),
-    "an exact tree method": lambda: regression_of_xgboost(tree_method="exact"),
+    "LightGBM's": (LIGHTGBM, "regression", {"boosting": "rf", "bagging_fraction": 0.6, "bagging_freq": 1}),
+    "XGBoost's": (XGBOOST, "reg:squarederror", {"num_parallel_tree": 4, "subsample": 0.5}),
+    "an exact tree method": (XGBOOST, "reg:squarederror", {"tree_method": "exact"}),
 }
-
-
-def regression_of_xgboost(**params):
-    X, y, _ = data(np.random.default_rng(0), missing=False)
-    return xgb.train({"nthread": 1, **params}, xgb.DMatrix(X, y), 3)
 
 
 @pytest.mark.parametrize("name", FORESTS)
 def test_forests_and_a_base_score_of_the_data(name):
-    check_everywhere(FORESTS[name](), np.random.default_rng(1), missing=False)
+    F, objective, params = FORESTS[name]
+    check_everywhere(built_in(F, objective, **params), np.random.default_rng(1), missing=False)
 
 
-@pytest.mark.parametrize("kind", [bp.LGBMRanker, bp.XGBRanker])
-def test_rankers_and_rows_to_check(kind):
-    rng = np.random.default_rng(3)
-    X, y, group = data(rng, missing=False)
-    quiet = {"verbose": -1} if kind is bp.LGBMRanker else {}
-    ranker = kind(objective=bp.QBRank(), n_estimators=5, n_jobs=1, **quiet).fit(X, y, group=group)
+@every_framework
+def test_rankers_and_rows_to_check(F):
+    X, y, group = data(np.random.default_rng(3), missing=False)
+    ranker = F.fit(bp.QBRank(), X, y, group=group)
     names = ["title", "body", "votes", "age", "price"]
     text = bp.export(ranker, to="solr", name="mine", feature_names=names, X=X)
     document = json.loads(text)
@@ -189,25 +174,21 @@ def test_rankers_and_rows_to_check(kind):
         check_export(broken, "solr", X, ranker.predict(X), feature_names=names)
 
 
-def test_missing_values_are_refused_where_the_engine_fills_with_0():
+@every_framework
+def test_missing_values_are_refused_where_the_engine_fills_with_0(F):
     rng = np.random.default_rng(1)
-    for train in (lightgbm_model, xgboost_model):
-        learnt, plain = (train(rng, 5, 20, missing=missing) for missing in (True, False))
-        for to in ("solr", "ranklib", "elasticsearch-ltr", "opensearch-ltr"):
-            with pytest.raises(ValueError, match="has learnt from missing values"):
-                bp.export(learnt, to=to)
-            bp.export(plain, to=to)
-            with pytest.warns(
-                UserWarning, match=r"missing values count as 0 in the export: at [\d,]+ of [\d,]+ splits"
-            ):
-                bp.export(learnt, to=to, missing="zero")
-        for to in ("solr", "ranklib"):
-            with pytest.raises(ValueError, match="missing='nan'"):
-                bp.export(learnt, to=to, missing="nan")
-        with pytest.raises(ValueError, match="missing='zero'"):
-            bp.export(learnt, to="vespa", missing="zero")
-        with pytest.warns(UserWarning, match="eland does not"):
-            bp.export(learnt, to="xgboost")
+    learnt, plain = (trained(F, rng, 5, 20, missing=missing) for missing in (True, False))
+    for to in ("solr", "ranklib", "elasticsearch-ltr", "opensearch-ltr"):
+        with pytest.raises(ValueError, match="has learnt from missing values"):
+            bp.export(learnt, to=to)
+        bp.export(plain, to=to)
+        with pytest.warns(UserWarning, match=r"missing values count as 0 in the export: at [\d,]+ of [\d,]+ splits"):
+            bp.export(learnt, to=to, missing="zero")
+    for to, other in (("solr", "nan"), ("ranklib", "nan"), ("vespa", "zero")):
+        with pytest.raises(ValueError, match=f"missing='{other}'"):
+            bp.export(learnt, to=to, missing=other)
+    with pytest.warns(UserWarning, match="eland does not"):
+        bp.export(learnt, to="xgboost")
 
 
 @pytest.mark.parametrize(
@@ -236,40 +217,26 @@ def test_reference_rankers_know_which_features_had_missing_values(ranker, tmp_pa
     bp.export(without_split, to="solr", X=holes)
 
 
-def test_a_missing_value_goes_where_0_goes_unless_the_model_knows_better():
+@every_framework
+def test_a_missing_value_goes_where_0_goes_unless_the_model_knows_better(F):
     rng = np.random.default_rng(2)
     X = data(rng, missing=False)[0]
     holes = np.where(rng.random(X.shape) < 0.3, np.nan, X)
-    for train in (lightgbm_model, xgboost_model):
-        model = train(rng, 5, 20, missing=False)
-        text = bp.export(model, to="opensearch-ltr")
-        names = model.feature_name() if train is lightgbm_model else None
-        for missing in ("nan", "zero"):
-            check_export(
-                text, "opensearch-ltr", holes, scores(model, np.nan_to_num(holes)), feature_names=names, missing=missing
-            )
-    at_zero = bp.Ensemble([[(Stump(0, 0.0), 1.0)]], n_features=1)
-    text = bp.export(at_zero, to="opensearch-ltr")
-    check_export(text, "opensearch-ltr", np.array([[np.nan], [1.0]]), [0.0, 1.0])
+    model = trained(F, rng, 5, 20, missing=False)
+    text, expected = bp.export(model, to="opensearch-ltr"), scores(model, np.nan_to_num(holes))
+    names = model.feature_name() if F is LIGHTGBM else None
+    for missing in ("nan", "zero"):
+        check_export(text, "opensearch-ltr", holes, expected, feature_names=names, missing=missing)
+    at_zero = bp.export(bp.Ensemble([[(Stump(0, 0.0), 1.0)]], n_features=1), to="opensearch-ltr")
+    check_export(at_zero, "opensearch-ltr", np.array([[np.nan], [1.0]]), [0.0, 1.0])
 
 
-def boosted(**params):
-    X, y, group = data(np.random.default_rng(0), missing=False)
-    y = np.minimum(y, 1) if params["objective"] in ("binary", "cross_entropy", "cross_entropy_lambda") else y
-    return lgb.train({"verbose": -1, "num_threads": 1, **params}, lgb.Dataset(X, y, group=group), 3)
-
-
-def of_xgboost(**params):
-    X, y, group = data(np.random.default_rng(0), missing=False)
-    return xgb.train({"nthread": 1, **params}, xgb.DMatrix(X, np.minimum(y, 1), group=group), 3)
-
-
-def with_categories(framework):
+def with_categories(F):
     rng = np.random.default_rng(0)
     X = np.column_stack([rng.normal(0, 1, 500), rng.integers(0, 6, 500), rng.integers(0, 6, 500)])
     y = np.isin(X[:, 1], (1, 4)) + np.isin(X[:, 2], (0, 5)) + 0.0
     names = ["number", "colour", "shop"]
-    if framework == "lightgbm":
+    if F is LIGHTGBM:
         data = lgb.Dataset(X, y, categorical_feature=[1, 2], feature_name=names)
         return lgb.train({"verbose": -1, "min_data_per_group": 5}, data, 3)
     matrix = xgb.DMatrix(X, y, feature_types=["q", "c", "c"], feature_names=names, enable_categorical=True)
@@ -282,10 +249,10 @@ def xgb_ranker_with_another_missing():
 
 
 REFUSED = {
-    r"codes of the categories of \['colour', 'shop'\]": lambda: with_categories("lightgbm"),
-    r"categories of \['colour', 'shop'\]": lambda: with_categories("xgboost"),
-    "linear_tree": lambda: boosted(objective="regression", linear_tree=True),
-    "zero_as_missing": lambda: boosted(objective="regression", zero_as_missing=True),
+    r"codes of the categories of \['colour', 'shop'\]": lambda: with_categories(LIGHTGBM),
+    r"categories of \['colour', 'shop'\]": lambda: with_categories(XGBOOST),
+    "linear_tree": lambda: built_in(LIGHTGBM, "regression", linear_tree=True),
+    "zero_as_missing": lambda: built_in(LIGHTGBM, "regression", zero_as_missing=True),
     "gblinear": lambda: xgb.train({"booster": "gblinear"}, xgb.DMatrix(np.eye(4), np.arange(4.0)), 2),
     "reads -999.0 as missing": xgb_ranker_with_another_missing,
     "export takes": lambda: "model.txt",
@@ -300,35 +267,36 @@ def test_what_an_engine_cannot_hold_is_refused(words):
 
 
 LINKED = [
-    (boosted, {"objective": "binary", "sigmoid": 2.0}, "'binary sigmoid:2'", ENGINES),
-    (boosted, {"objective": "regression", "reg_sqrt": True}, "'regression sqrt'", ENGINES),
-    *((boosted, {"objective": name}, name, ENGINES[:-1]) for name in ("binary", "poisson")),
-    *((of_xgboost, {"objective": name}, name, ENGINES) for name in ("binary:hinge", "count:poisson")),
+    (LIGHTGBM, "binary", {"sigmoid": 2.0}, "'binary sigmoid:2'", ENGINES),
+    (LIGHTGBM, "regression", {"reg_sqrt": True}, "'regression sqrt'", ENGINES),
+    *((LIGHTGBM, name, {}, name, ENGINES[:-1]) for name in ("binary", "poisson")),
+    *((XGBOOST, name, {}, name, ENGINES) for name in ("binary:hinge", "count:poisson")),
 ]
 
 
-@pytest.mark.parametrize(("train", "params", "words", "refusing"), LINKED)
-def test_functions_of_scores_that_an_engine_does_not_apply_are_refused(train, params, words, refusing):
-    model = train(**params)
-    for to in (*ENGINES, "xgboost"):
-        if to in refusing or to == "xgboost":
-            with pytest.raises(
-                ValueError, match=f"predictions of objective '?{words}.* may be functions of the scores"
-            ):
-                bp.export(model, to=to)
-        else:
-            bp.export(model, to=to, X=data(np.random.default_rng(0), missing=False)[0])
+@pytest.mark.parametrize(("F", "objective", "params", "words", "refusing"), LINKED)
+def test_functions_of_scores_that_an_engine_does_not_apply_are_refused(F, objective, params, words, refusing):
+    model, X = built_in(F, objective, **params), data(np.random.default_rng(0), missing=False)[0]
+    for to in (*refusing, "xgboost"):
+        with pytest.raises(ValueError, match=f"predictions of objective '?{words}.* may be functions of the scores"):
+            bp.export(model, to=to)
+    for to in {*ENGINES} - {*refusing}:
+        bp.export(model, to=to, X=X)
 
 
-def test_objectives_whose_predictions_are_the_scores():
-    for name in ("lambdarank", "rank_xendcg", "regression_l1", "huber", "fair", "quantile"):
-        bp.export(boosted(objective=name), to="solr")
-    for name in ("reg:squaredlogerror", "reg:absoluteerror", "binary:logitraw", "rank:pairwise", "rank:ndcg"):
-        bp.export(of_xgboost(objective=name), to="solr")
+SCORES = {
+    "lightgbm": ("lambdarank", "rank_xendcg", "regression_l1", "huber", "fair", "quantile"),
+    "xgboost": ("reg:squaredlogerror", "reg:absoluteerror", "binary:logitraw", "rank:pairwise", "rank:ndcg"),
+}
+
+
+@pytest.mark.parametrize(("F", "name"), [(F, name) for F in FRAMEWORKS.values() for name in SCORES[F.name]])
+def test_objectives_whose_predictions_are_the_scores(F, name):
+    bp.export(built_in(F, name), to="solr")
 
 
 def test_vespa_takes_codes_of_lightgbm():
-    booster = with_categories("lightgbm")
+    booster = with_categories(LIGHTGBM)
     X = np.column_stack([np.zeros(36), *np.divmod(np.arange(36.0), 6)])
     bp.export(booster, to="vespa", X=X, feature_names=["a", "b", "c"])
 
@@ -349,7 +317,7 @@ NEVER_SEEN = pd.Categorical([None] * 600, list("ABC"))
 @pytest.mark.parametrize(("more", "renamed"), [({"shop": ONE_SHOP}, False), ({"shop": NEVER_SEEN}, True)])
 def test_vespa_finds_the_texts_of_categories_by_column(more, renamed):
     frame, y = frames(**more)
-    ranker = bp.LGBMRanker(objective=bp.QBRank(), n_estimators=5, verbose=-1, n_jobs=1).fit(frame, y, qid="qid")
+    ranker = LIGHTGBM.fit(bp.QBRank(), frame, y, qid="qid")
     rows = frame.assign(colour=frame["colour"].astype(str))
     features = rows.drop(columns="qid").astype({"colour": "category"})[lambda x: x["colour"] != "red"]
     features["colour"] = features["colour"].cat.remove_unused_categories()
@@ -377,18 +345,17 @@ def test_vespa_finds_the_texts_of_categories_by_column(more, renamed):
 def test_vespa_refuses_categories_that_it_does_not_know_by_column(more, fit, columns):
     frame, y = frames(**more)
     y = y + np.tile([2, 0, 0, 0, 1, 0], 100)
-    ranker = bp.LGBMRanker(objective=bp.QBRank(), n_estimators=20, verbose=-1, n_jobs=1).fit(frame, y, qid="qid", **fit)
+    ranker = LIGHTGBM.fit(bp.QBRank(), frame, y, qid="qid", n_estimators=20, num_leaves=31, **fit)
     with pytest.raises(ValueError, match=f"categories.* of .*{columns}"):
         bp.export(ranker, to="vespa")
 
 
-@pytest.mark.parametrize("kind", [bp.LGBMRanker, bp.XGBRanker, bp.MPBoostRanker])
-def test_rows_to_check_are_those_that_predict_takes(kind):
+@pytest.mark.parametrize("ranker", [LIGHTGBM.ranker(), XGBOOST.ranker(), bp.MPBoostRanker(n_estimators=3)], ids=repr)
+def test_rows_to_check_are_those_that_predict_takes(ranker):
     frame, y = frames()
     frame["colour"], frame["number"] = y + 0.5, frame["number"].astype(np.float32)
-    options = {"verbose": -1, "n_jobs": 1, "objective": bp.QBRank()} if kind is bp.LGBMRanker else {}
     rows = frame.rename(columns={"qid": "query"})
-    ranker = kind(n_estimators=3, **options).fit(rows, y, qid="query")
+    ranker.fit(rows, y, qid="query")
     for X in (rows, rows.drop(columns="query"), rows.drop(columns="query").to_numpy()):
         for to in ("solr", "xgboost"):
             bp.export(ranker, to=to, X=X)
@@ -408,13 +375,13 @@ def test_rows_to_check_are_those_that_predict_takes(kind):
 )
 def test_arguments(options, words):
     with pytest.raises(ValueError, match=words):
-        bp.export(boosted(objective="regression"), **options)
+        bp.export(built_in(LIGHTGBM, "regression"), **options)
 
 
 def test_an_engine_is_a_row(monkeypatch):
     """Whatever differs between engines is in the row: a copy of another name has all of it."""
     rng = np.random.default_rng(0)
-    model, learnt = (lightgbm_model(rng, 3, 20, missing=missing) for missing in (False, True))
+    model, learnt = (trained(LIGHTGBM, rng, 3, 20, missing=missing) for missing in (False, True))
     X = data(rng, missing=False)[0]
     changes = {"offset": "auto", "options": ("store",), "names": ("[a-z]+", "which it does not take"), "learnt": "no"}
     known = {**ROWS}
@@ -479,11 +446,11 @@ def lowest_sum(text):
 
 
 @pytest.mark.parametrize("to", PLUGINS)
-@pytest.mark.parametrize("train", [lightgbm_model, xgboost_model])
-def test_no_score_is_below_0_where_lucene_refuses_it(to, train):
+@every_framework
+def test_no_score_is_below_0_where_lucene_refuses_it(F, to):
     """By the leaves, whatever the rows; the order is that of the model."""
     rng = np.random.default_rng(0)
-    model = train(rng, 4, 50, missing=False)
+    model = trained(F, rng, 4, 50, missing=False)
     X = rows_of(model, rng, missing=False)
     expected = scores(model, X)
     assert expected.min() < 0.0
@@ -508,7 +475,7 @@ def test_no_score_is_below_0_where_lucene_refuses_it(to, train):
 @pytest.mark.parametrize("to", ["solr", "ranklib", "xgboost"])
 def test_an_offset_is_added_where_it_is_asked_for(to):
     rng = np.random.default_rng(0)
-    model = lightgbm_model(rng, 3, 20, missing=False)
+    model = trained(LIGHTGBM, rng, 3, 20, missing=False)
     X = data(rng, missing=False)[0]
     if to == "xgboost":
         found, plain = (bp.export(model, to=to, offset=offset, X=X).predict(X) for offset in (2.5, None))
@@ -534,28 +501,24 @@ def test_solr_warns_of_values_so_near_0_that_it_cannot_tell_them_apart(scale, wa
 
 
 def test_solr_looks_for_features_in_the_store_that_is_named():
-    model = lightgbm_model(np.random.default_rng(0), 2, 3, missing=False)
+    model = trained(LIGHTGBM, np.random.default_rng(0), 2, 3, missing=False)
     assert json.loads(bp.export(model, to="solr", store="movies"))["store"] == "movies"
     assert "store" not in json.loads(bp.export(model, to="solr"))
 
 
+@every_framework
 @pytest.mark.parametrize("name", ["fieldMatch(title).completeness", "bm25(title)", "attribute(price)", "f_0", "now"])
-def test_vespa_takes_names_of_rank_features(name):
-    for train in (lightgbm_model, xgboost_model):
-        model = train(np.random.default_rng(0), 2, 3, missing=False)
-        names = [name, *(f"f{k}" for k in range(1, N_FEATURES))]
-        assert json.dumps(name) in bp.export(model, to="vespa", feature_names=names)
+def test_vespa_takes_names_of_rank_features(F, name):
+    model = trained(F, np.random.default_rng(0), 2, 3, missing=False)
+    assert json.dumps(name) in bp.export(model, to="vespa", feature_names=[name, "f1", "f2", "f3", "f4"])
 
 
+@every_framework
 @pytest.mark.parametrize(
     "name", ["title bm25", "größe", 'a"b', "a,b", "a:b", "title-bm25", "a/b", "x<y", "0", "1e3", "if"]
 )
-def test_vespa_gets_no_name_that_it_reads_as_another(name):
-    for train in (lightgbm_model, xgboost_model):
-        model = train(np.random.default_rng(0), 2, 3, missing=False)
-        names = [name, *(f"f{k}" for k in range(1, N_FEATURES))]
-        with pytest.raises(
-            ValueError, match="which Vespa refuses or reads as a number or a formula; give each the name"
-        ):
-            bp.export(model, to="vespa", feature_names=names)
-        assert bp.export(model, to="solr", feature_names=names)
+def test_vespa_gets_no_name_that_it_reads_as_another(F, name):
+    model, names = trained(F, np.random.default_rng(0), 2, 3, missing=False), [name, "f1", "f2", "f3", "f4"]
+    with pytest.raises(ValueError, match="which Vespa refuses or reads as a number or a formula; give each the name"):
+        bp.export(model, to="vespa", feature_names=names)
+    assert bp.export(model, to="solr", feature_names=names)

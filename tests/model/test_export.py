@@ -4,40 +4,32 @@ import copy
 import json
 import pickle
 
+import lightgbm as lgb
 import numpy as np
 import pandas as pd
 import pytest
-from adapters.harness import GROUP, LOSS, VGROUP, VX, VY, X, Y
+import xgboost as xgb
+from adapters.harness import FRAMEWORKS, LOSS, X, every_framework
 from serving import by_onnx, by_treelite
 
 import boostplug as bp
 
-lgb = pytest.importorskip("lightgbm")
-xgb = pytest.importorskip("xgboost")
-
-LIGHTGBM = {"verbosity": -1, "num_threads": 1, "num_leaves": 6, "min_data_in_leaf": 2, "objective": LOSS}
-XGBOOST = {"nthread": 1, "max_depth": 3, "objective": "rank:pairwise", "disable_default_eval_metric": True}
+LIGHTGBM, XGBOOST = FRAMEWORKS.values()
 
 
-def holes(rows, seed=0):
-    """Return the rows with a fifth missing, and infinities and zeros among the rest."""
-    rng = np.random.default_rng(seed)
-    rows = rows.astype(np.float32)
-    for value, share in ((np.nan, 0.2), (0.0, 0.05), (np.inf, 0.02), (-np.inf, 0.02), (1e38, 0.02)):
+def holes(F, seed=0):
+    """Return rows with a fifth missing, and zeros and large numbers among the rest; XGBoost refuses infinities."""
+    rng, rows = np.random.default_rng(seed), X.astype(np.float32)
+    far = np.inf if F is LIGHTGBM else np.nan
+    for value, share in ((np.nan, 0.2), (0.0, 0.05), (far, 0.02), (-far, 0.02), (1e38, 0.02)):
         rows[rng.random(rows.shape) < share] = value
     return rows
 
 
-def trained_by_lightgbm(rows=X, rounds=20, params=None, **keywords):
-    data = lgb.Dataset(rows, Y, group=GROUP, **keywords.pop("data", {}))
-    return lgb.train({**LIGHTGBM, **(params or {})}, data, rounds, **keywords)
-
-
-def trained_by_xgboost(rows=X, rounds=20, params=None, **keywords):
-    data = xgb.DMatrix(rows, Y, group=GROUP, nthread=1, **keywords.pop("data", {}))
-    return xgb.train(
-        {**XGBOOST, **(params or {})}, data, rounds, obj=keywords.pop("obj", LOSS), verbose_eval=False, **keywords
-    )
+def trained(F, rows=X, rounds=20, data=None, **params):
+    data = F.data(F.kinds[0], data=rows, **(data or {}))
+    size = {"num_leaves": 6} if F is LIGHTGBM else {"max_depth": 3, "base_score": None}
+    return F.train(LOSS, data, rounds, **{**size, **params})[0]
 
 
 def scores_of(booster, rows):
@@ -60,58 +52,37 @@ def check(booster, rows=X, converted=True):
     return exported
 
 
-@pytest.mark.parametrize(
-    "params",
-    [
-        {},
-        {"boosting": "dart"},
-        {"use_missing": False},
-        {"num_leaves": 2},
-    ],
-    ids=str,
-)
+@pytest.mark.parametrize("params", [{}, {"boosting": "dart"}, {"use_missing": False}, {"num_leaves": 2}], ids=str)
 def test_lightgbm(params):
-    booster = trained_by_lightgbm(holes(X), params=params)
-    exported = check(booster, holes(X, 1))
+    booster = trained(LIGHTGBM, holes(LIGHTGBM), **params)
+    exported = check(booster, holes(LIGHTGBM, 1))
     assert "\nobjective=lambdarank\n" in exported.model_to_string()
     assert exported.params["objective"] == "lambdarank"
     assert booster.params["objective"] == "none"  # it is a copy
-    check(lgb.Booster(model_str=booster.model_to_string()), holes(X, 2))
+    check(lgb.Booster(model_str=booster.model_to_string()), holes(LIGHTGBM, 2))
 
 
-@pytest.mark.parametrize(
-    "params",
-    [
-        {},
-        {"num_parallel_tree": 3, "subsample": 0.5},
-        {"base_score": 2.5},
-    ],
-    ids=str,
-)
+@pytest.mark.parametrize("params", [{}, {"num_parallel_tree": 3, "subsample": 0.5}, {"base_score": 2.5}], ids=str)
 def test_xgboost(params):
-    rows = np.where(np.isinf(holes(X)), np.nan, holes(X))  # XGBoost refuses infinities
-    booster = trained_by_xgboost(rows, params=params)
-    exported = check(booster, np.where(np.isinf(holes(X, 1)), np.nan, holes(X, 1)))
+    booster = trained(XGBOOST, holes(XGBOOST), **params)
+    exported = check(booster, holes(XGBOOST, 1))
     assert json.loads(exported.save_config())["learner"]["objective"]["name"] == "reg:squarederror"
     assert json.loads(booster.save_config())["learner"]["objective"]["name"] == "rank:pairwise"
 
 
-def test_a_training_that_stopped_is_exported_up_to_its_best_round():
-    stop = lgb.early_stopping(2, verbose=False)
-    valid = lgb.Dataset(VX, VY, group=VGROUP)
-    keep = {"callbacks": [stop], "keep_training_booster": True}  # else lgb.train cuts it itself
-    booster = trained_by_lightgbm(rounds=40, valid_sets=[valid], feval=bp.NDCG(3), **keep)
+@every_framework
+@pytest.mark.filterwarnings("ignore:.* rounds, up to the best iteration of early stopping")
+def test_a_training_that_stopped_is_exported_up_to_its_best_round(F):
+    keep = {"keep_training_booster": True} if F is LIGHTGBM else {}  # else lgb.train cuts it itself
+    booster = trained(F, rounds=40, valid=True, metric=bp.NDCG(3), patience=2, **keep)
     exported = check(booster)
-    assert booster.num_trees() > exported.num_trees() == exported.best_iteration == booster.best_iteration
-    assert exported.best_score == booster.best_score
-
-    evals = [(xgb.DMatrix(VX, VY, group=VGROUP), "valid")]
-    booster = trained_by_xgboost(rounds=40, evals=evals, custom_metric=bp.NDCG(3), early_stopping_rounds=2)
-    with pytest.warns(UserWarning, match="rounds, up to the best iteration of early stopping"):
-        exported = check(booster)
-    assert booster.num_boosted_rounds() > exported.num_boosted_rounds() == booster.best_iteration + 1
-    assert exported.attributes() == booster.attributes()
-    assert exported.best_iteration == booster.best_iteration
+    if F is LIGHTGBM:
+        assert booster.num_trees() > exported.num_trees() == exported.best_iteration == booster.best_iteration
+        assert exported.best_score == booster.best_score
+    else:
+        assert booster.num_boosted_rounds() > exported.num_boosted_rounds() == booster.best_iteration + 1
+        assert exported.attributes() == booster.attributes()
+        assert exported.best_iteration == booster.best_iteration
 
 
 def test_categories_of_lightgbm_are_converted():
@@ -119,7 +90,7 @@ def test_categories_of_lightgbm_are_converted():
     rows = X.copy()
     rows[:, 1] = rng.integers(0, 12, len(X))
     params = {"min_data_per_group": 1, "cat_smooth": 1.0, "cat_l2": 0.1, "max_cat_to_onehot": 1}
-    booster = trained_by_lightgbm(rows, params=params, data={"categorical_feature": [1]})
+    booster = trained(LIGHTGBM, rows, data={"categorical_feature": [1]}, **params)
     assert "num_cat=1" in booster.model_to_string()
     rows[::5, 1], rows[1::5, 1], rows[2::5, 1] = np.nan, 99, -1  # missing, never seen, below all
     check(booster, rows)
@@ -130,7 +101,7 @@ def test_categories_of_xgboost_are_converted(one_by_one):
     types = {"feature_types": ["q", "c", "q", "q"]}
     rows = X.astype(np.float32)
     rows[:, 1] = np.random.default_rng(0).integers(0, 12, len(X))
-    booster = trained_by_xgboost(rows, params={"max_cat_to_onehot": one_by_one}, data=types)
+    booster = trained(XGBOOST, rows, data=types, max_cat_to_onehot=one_by_one)
     rows[::5, 1] = np.nan
     exported, expected = bp.export(booster), booster.predict(xgb.DMatrix(rows, **types))
     assert exported.feature_types == booster.feature_types
@@ -140,8 +111,8 @@ def test_categories_of_xgboost_are_converted(one_by_one):
 
 
 def test_what_converters_would_misread_keeps_the_name_that_they_refuse():
-    linear = trained_by_lightgbm(np.nan_to_num(X), params={"linear_tree": True})
-    zeros = trained_by_lightgbm(holes(X), params={"zero_as_missing": True})
+    linear = trained(LIGHTGBM, linear_tree=True)
+    zeros = trained(LIGHTGBM, holes(LIGHTGBM), zero_as_missing=True)
     for booster in (linear, zeros):
         exported = check(booster, converted=False)
         with pytest.raises(NotImplementedError, match="Unsupported LightGbm objective: 'custom'"):
@@ -151,10 +122,10 @@ def test_what_converters_would_misread_keeps_the_name_that_they_refuse():
 @pytest.mark.filterwarnings(r"ignore:[\s\S]*booster=dart")  # XGBoost 3.4 has it as a part of gbtree
 def test_dart_of_xgboost_has_its_weights_in_the_leaves():
     """Which converters read: onnxmltools refuses XGBoost 3.2's dart, and takes 3.4's without its weights."""
-    booster = trained_by_xgboost(params={"booster": "dart", "rate_drop": 0.5, "seed": 1, "base_score": 0.25})
+    booster = trained(XGBOOST, booster="dart", rate_drop=0.5, seed=1, base_score=0.25)
     exported, expected = bp.export(booster), scores_of(booster, X)
     assert b"weight_drop" not in exported.save_raw()
     for scores in (scores_of(exported, X), by_onnx(exported, X), by_treelite(exported, X)):
         np.testing.assert_allclose(scores, expected, rtol=0, atol=1e-5)
-    named = trained_by_xgboost(pd.DataFrame(X, columns=["weight_drop", "b", "c", "d"]))
+    named = trained(XGBOOST, pd.DataFrame(X, columns=["weight_drop", "b", "c", "d"]))
     np.testing.assert_array_equal(bp.export(named).get_dump(), named.get_dump())

@@ -157,13 +157,5 @@ def ndcg_boost(X, data, n_rounds, max_alpha=10.0):
             break
         alpha = combination_weight(numerator, denominator, max_alpha)
         F = F + alpha * f
-        rounds.append(
-            Round(
-                candidates[chosen],
-                alpha,
-                sums[chosen],
-                objective_m(F, data),
-                objective_h(F, data),
-            )
-        )
+        rounds.append(Round(candidates[chosen], alpha, sums[chosen], objective_m(F, data), objective_h(F, data)))
     return rounds, F

@@ -28,6 +28,12 @@ def problem(seed, *, grades="integer", weighted=False, explicit=False, n_feature
     return X, Queries(y, group=sizes, weight=weight, pairs=pairs)
 
 
+def fit(ranker, X, queries):
+    """Fit a ranker on Queries."""
+    given = {"pairs": queries.pairs, "labelled": queries.labelled, "sample_weight": queries.row_weight}
+    return ranker.fit(X, queries.labels, group=np.diff(queries.boundaries), **given)
+
+
 def has_pairs(queries):
     """Return whether there is anything to learn from."""
     return queries.pairs is not None or len(queries.grade_groups.rows) > 0

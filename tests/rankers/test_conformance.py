@@ -19,15 +19,12 @@ SETTINGS = [setting for settings in RANKERS.values() for setting in settings]
 FIRST = [settings[0] for settings in RANKERS.values()]
 
 
-def named(settings):
-    return [pytest.param(setting, id=repr(setting)) for setting in settings]
+def each(settings):
+    return pytest.mark.parametrize("ranker", settings, ids=repr)
 
 
-every_ranker = pytest.mark.parametrize("ranker", named(FIRST))
-every_ranker_of_rounds = pytest.mark.parametrize(
-    "ranker", named([one for one in FIRST if "n_estimators" in one.get_params()])
-)
-every_setting = pytest.mark.parametrize("ranker", named(SETTINGS))
+every_ranker, every_setting = each(FIRST), each(SETTINGS)
+every_ranker_of_rounds = each([one for one in FIRST if "n_estimators" in one.get_params()])
 
 
 @pytest.fixture(scope="module")
@@ -157,15 +154,9 @@ def test_weights_per_query_are_weights_per_row(ranker, data):
 def test_validation_and_early_stopping(ranker, data):
     X, y, qid = data
     train, valid = slice(0, 200), slice(200, 300)
-    fitted = small(ranker, 60).fit(
-        X[train],
-        y[train],
-        qid=qid[train],
-        eval_set=[(X[train], y[train]), (X[valid], y[valid])],
-        eval_qid=[qid[train], qid[valid]],
-        eval_metric=[bp.MAP(), bp.NDCG(3)],
-        early_stopping_rounds=4,
-    )
+    sets = {"eval_set": [(X[part], y[part]) for part in (train, valid)], "eval_qid": [qid[train], qid[valid]]}
+    stop = {"eval_metric": [bp.MAP(), bp.NDCG(3)], "early_stopping_rounds": 4}
+    fitted = small(ranker, 60).fit(X[train], y[train], qid=qid[train], **sets, **stop)
     results = fitted.evals_result_
     assert list(results) == ["validation_0", "validation_1"]
     values = np.array(results["validation_1"]["NDCG@3"])
@@ -301,24 +292,14 @@ def test_pickled_saved_converted(ranker, data, tmp_path):
         np.testing.assert_allclose(fitted.model_.to_xgboost().predict(xgb.DMatrix(X)), expected, rtol=1e-6, atol=1e-6)
 
 
-@pytest.mark.parametrize("ranker", named(FIRST[:1]))
+@each(FIRST[:1])
 def test_grid_search_with_folds_of_queries(ranker, data):
     X, y, qid = data
+    folds = {"cv": bp.group_folds(qid, 3), "scoring": bp.make_scorer(bp.NDCG(5))}
     with sklearn.config_context(enable_metadata_routing=True):
-        search = GridSearchCV(
-            small(ranker).set_fit_request(qid=True),
-            {"n_estimators": [1, 8]},
-            cv=bp.group_folds(qid, 3),
-            scoring=bp.make_scorer(bp.NDCG(5)),
-        ).fit(X, y, qid=qid)
-        scores = cross_validate(
-            search.best_estimator_,
-            X,
-            y,
-            cv=bp.group_folds(qid, 3),
-            scoring=bp.make_scorer(bp.NDCG(5)),
-            params={"qid": qid},
-        )
+        one = small(ranker).set_fit_request(qid=True)
+        search = GridSearchCV(one, {"n_estimators": [1, 8]}, **folds).fit(X, y, qid=qid)
+        scores = cross_validate(search.best_estimator_, X, y, params={"qid": qid}, **folds)
     assert search.best_score_ > 0
     assert scores["test_score"].shape == (3,)
 
@@ -326,8 +307,8 @@ def test_grid_search_with_folds_of_queries(ranker, data):
 @every_ranker
 def test_any_number_of_threads_gives_the_same_bits(ranker):
     rng = np.random.default_rng(0)
-    y, group = rng.integers(0, 3, 24_000), np.full(600, 40)
-    X = y[:, None] + rng.normal(scale=2.0, size=(24_000, 4))
+    y, group = rng.integers(0, 3, 8_000), np.full(200, 40)
+    X = y[:, None] + rng.normal(scale=2.0, size=(8_000, 4))
     found = []
     for n_threads in (1, 3):
         with forced_threads(n_threads):

@@ -7,11 +7,8 @@ from sklearn.linear_model import Ridge
 
 import boostplug as bp
 
-
-@pytest.fixture(scope="module")
-def data():
-    made = bp.datasets.make_ranking(n_queries=40, random_state=3)
-    return made.X, made.y, made.qid
+DATA = bp.datasets.make_ranking(n_queries=40, random_state=3)
+X, Y, QID = DATA.X, DATA.y, DATA.qid
 
 
 def quantiles(ranker, X):
@@ -33,25 +30,23 @@ def centred(values, qid, weight):
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-def test_ridge_on_the_same_columns(data, weighted):
-    X, y, qid = data
-    weight = np.random.default_rng(0).uniform(0.5, 2.0, len(y)) if weighted else np.ones(len(y))
-    ranker = bp.LinearRanker(alpha=7.0).fit(X, y, qid=qid, sample_weight=weight)
-    Q = centred(quantiles(ranker, X), qid, weight)
-    ridge = Ridge(alpha=7.0, fit_intercept=False).fit(Q, centred(y, qid, weight), sample_weight=weight)
+def test_ridge_on_the_same_columns(weighted):
+    weight = np.random.default_rng(0).uniform(0.5, 2.0, len(Y)) if weighted else np.ones(len(Y))
+    ranker = bp.LinearRanker(alpha=7.0).fit(X, Y, qid=QID, sample_weight=weight)
+    Q = centred(quantiles(ranker, X), QID, weight)
+    ridge = Ridge(alpha=7.0, fit_intercept=False).fit(Q, centred(Y, QID, weight), sample_weight=weight)
     np.testing.assert_allclose(ranker.coef_, ridge.coef_, rtol=1e-9, atol=1e-12)
 
 
-def test_conditional_logit_by_an_independent_optimiser(data):
-    X, _, qid = data
+def test_conditional_logit_by_an_independent_optimiser():
     rng = np.random.default_rng(1)
     y = np.zeros(len(X))
-    for q in np.unique(qid)[:-3]:  # three lists without a choice
-        y[rng.choice(np.flatnonzero(qid == q))] = 1.0
-    weight = np.where(np.isin(qid, np.unique(qid)[:10]), 2.0, 1.0)
-    ranker = bp.LinearRanker(alpha=2.0, loss="softmax").fit(X, y, qid=qid, sample_weight=weight)
+    for q in np.unique(QID)[:-3]:  # three lists without a choice
+        y[rng.choice(np.flatnonzero(q == QID))] = 1.0
+    weight = np.where(np.isin(QID, np.unique(QID)[:10]), 2.0, 1.0)
+    ranker = bp.LinearRanker(alpha=2.0, loss="softmax").fit(X, y, qid=QID, sample_weight=weight)
     Q = quantiles(ranker, X)
-    lists = [(weight[qid == q][0], Q[qid == q], Q[(qid == q) & (y > 0)]) for q in np.unique(qid[y > 0])]
+    lists = [(weight[q == QID][0], Q[q == QID], Q[(q == QID) & (y > 0)]) for q in np.unique(QID[y > 0])]
 
     def loss(c):
         return c @ c + sum(w * (np.log(np.exp(one @ c).sum()) - (chosen @ c)[0]) for w, one, chosen in lists)
@@ -93,26 +88,23 @@ def test_penalty_is_chosen_on_unseen_queries(shift):
 
 
 @pytest.mark.parametrize("shift", [-7.0, 1000.0])
-def test_labels_of_any_range(data, shift):
-    X, y, qid = data
-    ranker, shifted = (bp.LinearRanker().fit(X, labels, qid=qid) for labels in (y, y + shift))
+def test_labels_of_any_range(shift):
+    ranker, shifted = (bp.LinearRanker().fit(X, labels, qid=QID) for labels in (Y, Y + shift))
     assert np.corrcoef(ranker.coef_, shifted.coef_)[0, 1] > 0.9
 
 
-def test_table_of_coefficients(data):
+def test_table_of_coefficients():
     pd = pytest.importorskip("pandas")
-    X, y, qid = data
     frame = pd.DataFrame(X).rename(columns=lambda j: f"feature {j}")
-    table = bp.LinearRanker().fit(frame, y, qid=qid).coefficients_
+    table = bp.LinearRanker().fit(frame, Y, qid=QID).coefficients_
     assert [*table.columns] == ["feature", "coefficient"]
     assert set(table["feature"]) == set(frame.columns)
     assert table["coefficient"].abs().is_monotonic_decreasing
 
 
-def test_both_frameworks_hold_the_model(data):
-    X, y, qid = data
+def test_both_frameworks_hold_the_model():
     lgb, xgb = pytest.importorskip("lightgbm"), pytest.importorskip("xgboost")
-    ranker = bp.LinearRanker().fit(X, y, qid=qid)
+    ranker = bp.LinearRanker().fit(X, Y, qid=QID)
     unseen = np.vstack([X, np.full((1, X.shape[1]), np.nan)]).astype(np.float32)
     scores = ranker.predict(unseen)
     booster = ranker.model_.to_lightgbm()

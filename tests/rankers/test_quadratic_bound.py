@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from losses.functions import softplus, softplus_curvature, softplus_slope
-from rankers.problems import problem
+from rankers.problems import fit, problem
 from sklearn.base import clone
 from sklearn.ensemble import GradientBoostingRegressor
 from sklearn.tree import DecisionTreeRegressor
@@ -30,17 +30,6 @@ def case(seed):
     margin, w = ("grade", 1.0, 0.5)[seed % 3], (0.5, 1.0, 0.2, 0.5, 0.8, 1.0, 0.0)[seed % 7]
     normalization = "none" if queries.pairs is not None else ("none", "rows", "query")[seed // 2 % 3]
     return X, queries, {"margin": margin, "preference_weight": w, "normalization": normalization}
-
-
-def fit(ranker, X, queries):
-    return ranker.fit(
-        X,
-        queries.labels,
-        group=np.diff(queries.boundaries),
-        pairs=queries.pairs,
-        labelled=queries.labelled,
-        sample_weight=queries.row_weight,
-    )
 
 
 def working_set(h, queries, settings, hessian):
@@ -189,14 +178,8 @@ LOSSES = [
 @pytest.mark.parametrize("loss", LOSSES)
 def test_risk_never_rises(loss, rate, seed):
     X, queries = problem(seed, weighted=seed % 3 == 0)
-    ranker = QuadraticBoundRanker(
-        loss=loss,
-        regressor=FOUR_LEAVES,
-        n_estimators=15,
-        learning_rate=rate,
-        random_state=0,
-    )
-    fit(ranker, X, queries)
+    given = {"regressor": FOUR_LEAVES, "n_estimators": 15, "learning_rate": rate, "random_state": 0}
+    ranker = fit(QuadraticBoundRanker(loss=loss, **given), X, queries)
     assert_never_rises(ranker, loss.value(np.zeros(len(X)), queries).sum())
     np.testing.assert_allclose(ranker.history_["alpha"], rate * ranker.history_["step"])
     final = loss.value(ranker.predict(X), queries).sum()
@@ -215,11 +198,9 @@ def test_a_step_without_a_bound_is_warned_of(loss, warned):
 def test_the_default_loss_is_the_papers_sum():
     X, queries = problem(8)
     assert len(set(np.diff(queries.boundaries))) > 1  # or the normalisations would be one
-    by_default = fit(QuadraticBoundRanker(n_estimators=2), X, queries).history_["risk"]
     paper = QBRank(margin="grade", preference_weight=0.5, hessian="bound", normalization="none")
-    np.testing.assert_array_equal(
-        by_default, fit(QuadraticBoundRanker(loss=paper, n_estimators=2), X, queries).history_["risk"]
-    )
+    rankers = QuadraticBoundRanker(n_estimators=2), QuadraticBoundRanker(loss=paper, n_estimators=2)
+    np.testing.assert_array_equal(*(fit(ranker, X, queries).history_["risk"] for ranker in rankers))
 
 
 # What it becomes in special cases
@@ -231,23 +212,15 @@ def test_without_preferences_it_is_scikit_learns_boosting(hessian):
     X = rng.normal(size=(300, 5)).astype(np.float32)
     y = np.round(X[:, 0] ** 2 + X[:, 1] + 0.3 * rng.normal(size=300))
     older = GradientBoostingRegressor().criterion != "deprecated"  # scikit-learn below 1.9 has another default
-    boosting = GradientBoostingRegressor(
-        init="zero",
-        loss="squared_error",
-        **({"criterion": "squared_error"} if older else {}),
-        n_estimators=30,
-        learning_rate=0.05,
-        max_leaf_nodes=20,
-        max_depth=None,
-        random_state=0,
-    )
+    given = {"init": "zero", "n_estimators": 30, "learning_rate": 0.05, "max_leaf_nodes": 20, "max_depth": None}
+    given |= {"criterion": "squared_error"} if older else {}
+    boosting = GradientBoostingRegressor(loss="squared_error", random_state=0, **given)
     wanted = boosting.fit(X, y).predict(X)
     settings = {"preference_weight": 0.0, "n_estimators": 30, "hessian": hessian, "random_state": 1}
     group = np.full(30, 10)
-    whole = QBRankRanker(**settings, line_search=False).fit(X, y, group=group)
-    np.testing.assert_allclose(whole.predict(X), wanted, rtol=0.0, atol=1e-9)
-    searched = QBRankRanker(**settings).fit(X, y, group=group)  # least squares: the step is 1 already
-    np.testing.assert_allclose(searched.predict(X), wanted, rtol=0.0, atol=1e-9)
+    for line_search in (False, True):  # least squares: the step is 1 already
+        found = QBRankRanker(**settings, line_search=line_search).fit(X, y, group=group).predict(X)
+        np.testing.assert_allclose(found, wanted, rtol=0.0, atol=1e-9)
 
 
 # Ends

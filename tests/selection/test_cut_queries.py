@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
+from adapters.harness import FRAMEWORKS
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, KFold, cross_validate
 from sklearn.pipeline import make_pipeline
@@ -14,14 +15,8 @@ from sklearn.preprocessing import FunctionTransformer
 
 import boostplug as bp
 
-lgb = pytest.importorskip("lightgbm")
-xgb = pytest.importorskip("xgboost")
-
-RANKERS = {
-    "LGBMRanker": bp.LGBMRanker(objective=bp.RankNet(), n_estimators=2, n_jobs=1, verbose=-1, min_child_samples=1),
-    "XGBRanker": bp.XGBRanker(objective=bp.RankNet(), n_estimators=2, n_jobs=1, max_depth=2),
-    "RankBoostRanker": bp.RankBoostRanker(n_estimators=2),
-}
+RANKERS = {F.Ranker.__name__: F.ranker(n_estimators=2) for F in FRAMEWORKS.values()}
+RANKERS["RankBoostRanker"] = bp.RankBoostRanker(n_estimators=2)
 RNG = np.random.default_rng(0)
 GROUP = RNG.integers(3, 9, 30)
 QID = np.repeat(np.arange(30), GROUP)
