@@ -197,14 +197,17 @@ def test_early_stopping_stops_where_it_should(F, metric):
 
 @every_framework
 def test_metrics_are_those_of_the_scores(F):
-    """On a validation set and on the training set, each in its own place."""
-    metrics, data = [bp.NDCG(3), bp.MAP(relevant=2), Misses()], F.data()
+    """On a validation set and on the training set, each in its own place, by the framework's threads."""
+    metrics, data = [bp.NDCG(3), bp.MAP(relevant=2), Misses(), ThreadCount()], F.data(n_jobs=2)
     for valid, queries, rows in ((True, bp.Queries(VY, group=VGROUP), VX), (data, bp.Queries(Y, group=GROUP), X)):
-        booster, history = F.train(LOSS, data, valid=valid, metric=metrics)
+        booster, history = F.train(LOSS, data, valid=valid, metric=metrics, n_jobs=2)
         assert list(history) == [named(F, metric) for metric in metrics]
-        for metric in metrics:
+        for metric in metrics[:-1]:
             expected = metric(F.predict(booster, rows), queries)
             assert history[named(F, metric)][-1] == pytest.approx(expected, abs=F.digits)
+        assert set(history[named(F, ThreadCount())]) == {2.0}
+    ranker = F.fit(LOSS, valid=VALID, metric=ThreadCount(), n_jobs=2)
+    assert set(F.history(ranker)[named(F, ThreadCount())]) == {2.0}
 
 
 @every_framework
@@ -272,13 +275,6 @@ def test_threads_without_the_frameworks_word_are_ours(F, spy, monkeypatch):
     monkeypatch.setattr(threads, "_chosen", 3)
     F.train(spy, n_jobs=None)
     assert {seen.threads for seen in spy.log} == {3}
-
-
-@every_framework
-def test_threads_of_metrics(F):
-    name = named(F, ThreadCount())
-    assert set(F.train(LOSS, valid=True, metric=ThreadCount(), n_jobs=2)[1][name]) == {2.0}
-    assert set(F.history(F.fit(LOSS, valid=VALID, metric=ThreadCount(), n_jobs=2))[name]) == {2.0}
 
 
 # --- inputs -------------------------------------------------------------------------------------------------------

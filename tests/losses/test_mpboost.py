@@ -86,18 +86,6 @@ def test_values_of_the_paper_as_arithmetic():
         assert h == pytest.approx([2 * w, 2 * w])
 
 
-@pytest.mark.parametrize("unit", [1e-6, 1e6])
-def test_the_unit_of_the_grades_does_not_matter_to_linear_steps(unit):
-    """Scores in other units, the same Newton steps: none trains a constant model where grades are small."""
-    rng = np.random.default_rng(5)
-    labels, scores = rng.integers(0, 5, 60).astype(float), rng.normal(size=60)
-    loss = bp.MPBoost(distance=bp.LinearDistance())
-    g, h = loss.gradient_hessian(scores, bp.Queries(labels, group=[40, 20]))
-    other_g, other_h = loss.gradient_hessian(scores / unit, bp.Queries(unit * labels, group=[40, 20]))
-    np.testing.assert_allclose(other_h, h, rtol=1e-9)
-    np.testing.assert_allclose(other_g * unit, g, rtol=1e-9, atol=1e-12)
-
-
 @pytest.mark.parametrize(
     ("labels", "alpha", "message"),
     [

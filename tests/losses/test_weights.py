@@ -172,3 +172,23 @@ def test_long_lists_weigh_as_by_row_weights(loss, labels):
     expected = derivatives(loss, scores, bp.Queries(y, group=[n], weight=weight))
     found = derivatives(loss, scores, with_pair_weights(bp.Queries(y, group=[n]), winner, loser))
     np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-7 * np.abs(expected).max())
+
+
+# (loss, power of c with which scores go where labels are times c)
+UNITS = [
+    (bp.RankNet(), 0), (bp.MPBoost(distance=bp.BinaryDistance()), 0), (bp.NDCGBoost(gain="linear"), 0), (LOGISTIC, 0),
+    (bp.QBRank(), 1), (bp.QBRank(preference_weight=0.0, margin=1.0), 1), (bp.QBRank(normalization="documents"), 1),
+    (bp.MPBoost(distance=bp.LinearDistance()), -1), (bp.MPBoost(distance=bp.LinearDistance(), hessian="bound"), -1),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("loss", "degree"), UNITS)
+@pytest.mark.parametrize("c", [2.0**9, 0.01, 1e-6, 1e6])
+def test_the_unit_of_labels_means_nothing_to_trees(loss, degree, c):
+    """Scores in the other unit have the same Hessians, and gradients in that unit: the same trees are grown."""
+    rng = np.random.default_rng(5)
+    labels, scores = rng.integers(0, 5, 60).astype(float), rng.normal(size=60)
+    g, h = loss.gradient_hessian(scores, bp.Queries(labels, group=[40, 20]))
+    found, hessian = loss.gradient_hessian(scores * c**degree, bp.Queries(c * labels, group=[40, 20]))
+    np.testing.assert_allclose(hessian, h, rtol=1e-9)
+    np.testing.assert_allclose(found / c**degree, g, rtol=1e-9, atol=1e-12)
