@@ -11,6 +11,7 @@ from boostplug.adapters import reading as plug
 Y = np.array([0.0, 2, 1, 0, 1, 1, 3])
 GROUP = np.array([4, 3])
 LOSS = bp.MPBoost()
+SCORES = np.linspace(-1, 1, len(Y))
 xgb = pytest.importorskip("xgboost")
 
 
@@ -29,8 +30,8 @@ class Returns(bp.Loss):
         return np.full(queries.n_rows, self.g), np.full(queries.n_rows, self.h)
 
 
-def call(loss, y=Y, weight=None, group=GROUP, scores=np.linspace(-1, 1, len(Y))):
-    return loss(y, scores, weight, group)
+def call(loss, y=Y, weight=None, group=GROUP):
+    return loss(y, SCORES, weight, group)
 
 
 def test_arrays_give_what_queries_give_also_once_they_have_changed():
@@ -39,7 +40,7 @@ def test_arrays_give_what_queries_give_also_once_they_have_changed():
     for array, values in ((y, Y), (y, 4 - Y), (weight, 1 + Y), (group, [3, 4])):
         array[:] = values
         queries = bp.Queries(y, group=group, weight=weight)
-        expected = np.float32(LOSS.gradient_hessian(np.linspace(-1, 1, len(Y)), queries))
+        expected = np.float32(LOSS.gradient_hessian(SCORES, queries))
         np.testing.assert_array_equal(call(LOSS, y, weight, group), expected)
         found.add(expected.tobytes())
     assert len(found) == 4
