@@ -91,13 +91,14 @@ def test_the_terms_of_the_scale_are_in_the_users_unit():
 
 def test_light_pairs_beside_a_heavy_document_keep_their_weight():
     """Sums of weights of pairs are sums: no difference of squares, in which the light pairs would be rounding."""
-    weight = np.array([1e30, 1e-30, 1e-30])
-    groups = bp.Queries([0, 1, 2], group=[3], weight=weight).grade_groups
-    assert groups.unit * groups.pair_weight_of_queries == pytest.approx([2.0 + 1e-30])
-    groups = bp.Queries([0, 0, 1, 2], group=[1, 3], weight=np.r_[1e90, weight]).grade_groups  # a query without pairs
-    assert groups.unit * groups.pair_weight_of_queries == pytest.approx([2.0 + 1e-30])
-    groups = bp.Queries([0, 1, 0, 1], group=[2, 2], weight=[1e30, 1e30, 1e-30, 3e-30]).grade_groups
-    assert groups.unit * groups.pair_weight_of_queries == pytest.approx([1e30, np.sqrt(3.0) * 1e-30])
+    light = [1e30, 1e-30, 1e-30]
+    for labels, group, weight, expected in (
+        ([0, 1, 2], [3], light, [2.0 + 1e-30]),
+        ([0, 0, 1, 2], [1, 3], [1e90, *light], [0.0, 2.0 + 1e-30]),  # a query without pairs
+        ([0, 1, 0, 1], [2, 2], [1e30, 1e30, 1e-30, 3e-30], [1e30, np.sqrt(3.0) * 1e-30]),
+    ):
+        value = bp.RankNet().value(np.zeros(len(labels)), bp.Queries(labels, group=group, weight=weight))
+        np.testing.assert_allclose(value / np.log(2.0), expected, rtol=1e-9)
 
 
 WITH_PAIR_WEIGHTS = [
@@ -113,10 +114,9 @@ WITH_PAIR_WEIGHTS = [
 ]
 
 
-def derivatives(loss, scores, queries, scale=1.0):
-    """Return gradient, Hessian and value."""
-    outputs = loss.compute_gradient_hessian(scores, queries, scale)
-    return np.r_[*outputs, loss.compute_value(scores, queries)]
+def derivatives(loss, scores, queries):
+    """Return gradient, Hessian and value, not scaled."""
+    return np.r_[*loss.compute_gradient_hessian(scores, queries, 1.0), loss.compute_value(scores, queries)]
 
 
 @pytest.mark.parametrize("loss", WITH_PAIR_WEIGHTS)
