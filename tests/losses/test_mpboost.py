@@ -57,16 +57,6 @@ def test_distances_of_a_function_are_computed_once_and_gaps_that_rounding_parts_
         assert calls == [pytest.approx(gaps)]
 
 
-def test_two_far_below_the_third_are_still_a_pair():
-    """The digest's trap: F = -1000, -1000, 1000, first two a pair; a query-wide reference makes inf · 0."""
-    loss, scores = bp.MPBoost(distance=bp.BinaryDistance()), [-1000.0, -1000.0, 1000.0]
-    g, h = loss.gradient_hessian(scores, bp.Queries([1, 0, 0], group=[3], labelled=[True, True, False]))
-    np.testing.assert_array_equal(g, [-2.0, 2.0, 0.0])  # scale: 2 documents, 1 pair
-    np.testing.assert_array_equal(h, [2.0, 2.0, 0.0])
-    g, _ = loss.gradient_hessian(scores, bp.Queries([1, 0, 2], group=[3]))
-    np.testing.assert_allclose(g, [-1.0, 1.0, 0.0])
-
-
 def test_values_of_the_paper_as_arithmetic():
     queries = bp.Queries([2, 0], group=[2])
     scores = [0.5, 0.1]

@@ -19,37 +19,24 @@ def assert_equals(loss, scores, queries):
     np.testing.assert_allclose(hessian, loops.qbrank(loss, scores, queries)[2], rtol=1e-12)
 
 
-def tied(rng, n):
-    return np.round(rng.normal(size=n), 1)
-
-
-# Labels and scores
 LONG_LISTS = {
-    "grades, at kinks": (lambda rng, n: rng.integers(0, 5, n), lambda rng, y: np.round(2 * rng.normal(size=len(y)))),
-    "negative grades, far from 0, tied": (
-        lambda rng, n: rng.integers(-2, 3, n),
-        lambda rng, y: 1e6 + tied(rng, len(y)),
-    ),
-    "real": (lambda rng, n: rng.normal(size=n), lambda rng, y: rng.normal(size=len(y))),
-    "tenths, at kinks that round": (lambda rng, n: rng.integers(-20, 20, n) / 10, lambda rng, y: tied(rng, len(y))),
-    "two grades, nearly right": (
-        lambda rng, n: rng.integers(0, 2, n),
-        lambda rng, y: 2 * y + 1e-3 * rng.normal(size=len(y)),
-    ),
-    "rare grades, ±1000": (
-        lambda rng, n: np.where(rng.random(n) < 0.97, 2, rng.integers(0, 5, n)),
-        lambda rng, y: 1000 * np.sign(rng.normal(size=len(y))),
-    ),
-}
+    "grades, at kinks": lambda rng, x: (rng.integers(0, 5, len(x)), np.round(2 * x)),
+    "negative grades, far from 0, tied": lambda rng, x: (rng.integers(-2, 3, len(x)), 1e6 + np.round(x, 1)),
+    "real": lambda rng, x: (rng.normal(size=len(x)), x),
+    "tenths, at kinks that round": lambda rng, x: (rng.integers(-20, 20, len(x)) / 10, np.round(x, 1)),
+    "two grades, nearly right": lambda rng, x: (rng.integers(0, 2, len(x)), 1e-3 * x),  # beside twice the grade
+    "rare grades, ±1000": lambda rng, x: (np.where(rng.random(len(x)) < 0.97, 2, rng.integers(0, 5, len(x))),
+                                          1000 * np.sign(x)),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", LONG_LISTS)
 def test_long_lists_are_sorted_to_the_same_sums(name):
     rng = np.random.default_rng(3)
     group = [512, 3, 513, 1500]  # around the length from which lists are cut, and some cuts
-    draw_labels, draw_scores = LONG_LISTS[name]
-    y = draw_labels(rng, sum(group))
-    f = draw_scores(rng, y)
+    y, f = LONG_LISTS[name](rng, rng.normal(size=sum(group)))
+    if name == "two grades, nearly right":
+        f = f + 2 * y
     weight = np.where(rng.random(len(y)) < 0.9, 2 * rng.random(len(y)), 0.0)
     assert_equals(QBRank(preference_weight=1.0), f, bp.Queries(y, group=group))
     assert_equals(QBRank(margin=0.3, hessian="global"), f, bp.Queries(y, group=group, weight=weight))
