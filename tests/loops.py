@@ -1,15 +1,21 @@
-"""Plain double loops, straight from the equations: slow, obvious, and what the losses must equal."""
+"""Plain double loops, straight from the equations: slow, obvious, and what the losses must equal.
+
+Where a kernel's docstring has a NumPy version for one list, that version takes the place of a loop.
+"""
 
 import math
+import re
+import textwrap
 from functools import cache
 from itertools import pairwise
 
 import numpy as np
 
 import boostplug as bp
+from boostplug.kernels.lists import calibrated, pearson, softmax
 from boostplug.losses.base.smooth_pair_loss import SmoothPairLoss
 
-__all__ = ["assert_equal", "expected", "exponential", "judged_rows", "list_net", "logistic"]
+__all__ = ["assert_equal", "expected", "exponential", "judged_rows", "logistic", "numpy_version"]
 
 
 def expected(loss, scores, queries):
@@ -28,13 +34,13 @@ def expected(loss, scores, queries):
         case bp.PairwiseLoss() if loss.hessian != "global":
             found = pairwise_loss(loss, scores, queries)
         case bp.ListNet():
-            found = list_net(scores, queries, loss.target)
+            found = list_net(loss, scores, queries)
         case bp.LambdaRank():
             found = lambda_rank(loss, scores, queries)
         case bp.SquaredError():
             found = squared_error(loss, scores, queries)
         case bp.LogisticError() | bp.CalibratedSoftmax():
-            found = calibrated(loss, scores, queries)
+            found = calibrated_loss(loss, scores, queries)
         case bp.Correlation():
             found = correlation(loss, scores, queries)
         case _:
@@ -226,83 +232,46 @@ def squared_error(loss, scores, queries):
     return value, g, h
 
 
-def softplus(x):
-    return max(0.0, x) + math.log1p(math.exp(-abs(x)))
+@cache
+def numpy_version(module):
+    """Return the function that a docstring defines in its block of code, of at most 20 lines."""
+    block = re.search(r"::(?: python)?\n\n((?: {4}.*\n|\n)+)", module.__doc__ + "\n").group(1)
+    assert len([line for line in block.splitlines() if line.strip()]) <= 20
+    names = {"np": np}
+    exec(textwrap.dedent(block), names)  # noqa: S102 (our own text)
+    return names[re.search(r"def (\w+)\(", block).group(1)]
 
 
-def calibrated(loss, scores, queries):
-    """Sum as LogisticError and CalibratedSoftmax do."""
+def by_list(module, scores, queries, labels, taken, *options):
+    """Return what a NumPy version of a kernel gives for each list; `taken` says of its labels whether it counts."""
     value, g, h = zeros(queries)
     weight, lists = judged_rows(queries)
-    alpha = getattr(loss, "list_weight", 0.0)
-    y = queries.labels / loss.max_grade
-    for q, judged in enumerate(lists):
-        v, relevance = weight[judged], sum(weight[judged] * y[judged])
-        mass = sum(weight[j] * logistic(scores[j]) for j in judged)
-        w = alpha * sum(v * v) / sum(v) if relevance > 0.0 else 0.0
-        for i in judged:
-            right, wrong = logistic(scores[i]), logistic(-scores[i])
-            logs = y[i] * softplus(-scores[i]) + (1.0 - y[i]) * softplus(scores[i])
-            value[q] += (1.0 - alpha) * weight[i] * logs
-            g[i] = (1.0 - alpha) * weight[i] * ((1.0 - y[i]) * right - y[i] * wrong)
-            h[i] = (1.0 - alpha) * weight[i] * right * wrong
-            if w > 0.0:
-                t, p = weight[i] * y[i] / relevance, weight[i] * right / mass
-                value[q] -= w * t * math.log(p)
-                g[i] += w * wrong * (p - t)
-                h[i] += w * wrong * (t * right + p * wrong)
+    for q, rows in enumerate(lists):
+        if rows and taken(queries.labels[rows]):
+            value[q], g[rows], h[rows] = numpy_version(module)(scores[rows], labels[rows], weight[rows], *options)
     return value, g, h
+
+
+def calibrated_loss(loss, scores, queries):
+    """Sum as LogisticError and CalibratedSoftmax do; lists without relevance lack the second part."""
+    share, y = getattr(loss, "list_weight", 0.0), np.maximum(queries.labels / loss.max_grade, 1e-300)
+    of_rows = by_list(calibrated, scores, queries, y, lambda labels: not labels.any(), 1.0 - share, 0.0)
+    both = by_list(calibrated, scores, queries, y, np.any, 1.0 - share, share)
+    return tuple(one + other for one, other in zip(of_rows, both, strict=True))
 
 
 def correlation(loss, scores, queries):
     """Sum as Correlation does."""
-    value, g, h = zeros(queries)
-    weight, lists = judged_rows(queries)
-    for q, judged in enumerate(lists):
-        labels, f, v = queries.labels[judged], scores[judged], weight[judged]
-        if len(set(labels)) < 2:
-            continue
-        z = labels - np.average(labels, weights=v)
-        z /= np.sqrt(np.average(z**2, weights=v))
-        s = f - np.average(f, weights=v)
-        tau = math.sqrt(np.average(s**2, weights=v) + loss.epsilon**2)
-        rho = np.average(s * z, weights=v) / tau
-        value[q] = sum(v) * (1.0 - rho)
-        g[judged] = -v * (z - rho * s / tau) / tau
-        h[judged] = 2.0 / math.sqrt(3.0) * v / tau**2
-    return value, g, h
+    return by_list(pearson, scores, queries, queries.labels, lambda labels: np.ptp(labels) > 0.0, loss.epsilon)
 
 
-def list_net(scores, queries, target="softmax"):
-    """Sum as ListNet does."""
-    value, g, h = zeros(queries)
-    weight, lists = judged_rows(queries)
-    labels = queries.labels
-    for q, judged in enumerate(lists):
-        if len(judged) < 2 or (target == "labels" and not max(labels[judged])):
-            continue
-        v = weight[judged]
-        of_list = sum(v * v) / sum(v)
-        over = [  # what the others have over each document: 1/p - 1
-            sum(weight[j] / weight[i] * math.exp(scores[j] - scores[i]) for j in judged if j != i) for i in judged
-        ]
-        rho = [1.0 / (1.0 + x) for x in over]
-        rest = [r * x for r, x in zip(rho, over, strict=True)]
-        best = max(labels[judged])
-        phi = [
-            w * (labels[i] if target == "labels" else math.exp(labels[i] - best))
-            for i, w in zip(judged, v, strict=True)
-        ]
-        share = [x / sum(phi) for x in phi]
-        value[q] = of_list * sum(s * math.log1p(x) for s, x in zip(share, over, strict=True))
-        terms = []
-        for k, (r, s) in enumerate(zip(rho, share, strict=True)):
-            others = sum(x for j, x in enumerate(share) if j != k)
-            terms.append(r - s if r < 0.5 else others - rest[k])  # the same, but for rounding
-        for i, x, r, y in zip(judged, terms, rho, rest, strict=True):
-            g[i] = of_list * x
-            h[i] = of_list * r * y
-    return value, g, h
+def list_net(loss, scores, queries):
+    """Sum as ListNet does; labels as shares are the softmax of their logarithms."""
+    if loss.target == "softmax":
+        return by_list(softmax, scores, queries, queries.labels, lambda labels: len(labels) > 1)
+    with np.errstate(divide="ignore"):
+        logs = np.log(queries.labels)
+    return by_list(softmax, scores, queries, logs, lambda labels: len(labels) > 1 and labels.any())
 
 
 def worth_of_positions(relevant, k):

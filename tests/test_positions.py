@@ -106,8 +106,11 @@ def test_ranking_data_and_compare_take_them():
     np.testing.assert_array_equal(data.queries.position, POSITION)
     assert data.n_features == 4
     options = {"label": "label", "baselines": [], "frameworks": ["lightgbm"], "rounds": 1, "seeds": 1}
-    result = bp.compare(frame, position="place", losses=[LOSS], **options)
-    assert list(result.to_frame()["method"]) == ["Unbiased"]
+    of_clicks = {"unbiased": LOSS, "model": bp.ClickLogLoss(propensity=1.0 / np.arange(1.0, 10.0))}
+    result = bp.compare(frame, position="place", losses=of_clicks, **options)
+    assert set(result.to_frame()["method"]) == {"unbiased", "model"}
     assert "come from lists that were shown (position), and favour the order there" in " ".join(str(result).split())
+    with pytest.raises(ValueError, match="model learns from clicks at positions, and train has none"):
+        bp.compare(frame, drop=["place"], losses={"model": of_clicks["model"]}, **options)
     without = bp.compare(frame, drop=["place"], losses="all", **options)
     assert "learn from clicks at positions, and the data has no positions" in str(without)

@@ -39,10 +39,7 @@ class Spy(bp.Loss):
     """MPBoost that logs what it was asked; the log outlives the frameworks' copies of the objective."""
 
     log = []  # noqa: RUF012 (shared on purpose)
-
-    @property
-    def hessian_kind(self):
-        return "exact"
+    traits = bp.Traits(hessian="exact")
 
     def compute_value(self, scores, queries):
         return LOSS.value(scores, queries)

@@ -84,10 +84,9 @@ def test_gradients_are_a_plain_loop(F, spy):
     seen = spy.log[2]
     assert np.ptp(seen.scores) > 0
     np.testing.assert_array_equal(seen.queries.row_weight, np.repeat(weight, GROUP))
-    _, g, h = loops.expected(LOSS, seen.scores, bp.Queries(Y, group=GROUP, weight=weight))
-    scale = LOSS.scale(seen.queries)
-    np.testing.assert_allclose(seen.g, scale * g, atol=1e-9 * np.abs(seen.g).max())
-    np.testing.assert_allclose(seen.h, scale * h, atol=1e-9 * seen.h.max())
+    queries = bp.Queries(Y, group=GROUP, weight=weight)
+    loops.assert_equal(LOSS, seen.scores, queries)
+    np.testing.assert_allclose((seen.g, seen.h), LOSS.gradient_hessian(seen.scores, queries), rtol=1e-12)
 
 
 @every_framework
@@ -103,34 +102,29 @@ def test_row_weights_in_the_ranker(F, spy):
 
 @every_framework
 def test_what_the_framework_gets_is_float32_finite_and_its_own(F):
-    data = F.data()
+    """The scores are neither kept nor changed, and no round changes the outputs of another."""
+    data, seen = F.data(), []
+
+    def objective(scores, data):
+        before = scores.copy()
+        outputs = np.array(LOSS(scores, data)), *LOSS(scores, data)
+        np.testing.assert_array_equal(scores, before)
+        assert not any(np.shares_memory(out, scores) for out in outputs)
+        seen.append(outputs)
+        return outputs[1:]
+
+    F.train(objective)
     for scores in (np.zeros(len(Y)), np.where(Y > 1, -1000.0, 1000.0), np.where(Y > 1, 1000.0, -1000.0)):
         for dtype in (np.float32, np.float64):
             given = scores.astype(dtype)
             given.setflags(write=False)
-            g, h = LOSS(given, data)
-            assert g.dtype == h.dtype == np.float32
-            assert np.isfinite(g).all()
-            assert np.isfinite(h).all()
-            assert (h[g != 0] >= np.finfo(np.float32).tiny).all()
-
-
-@every_framework
-def test_the_scores_buffer_is_neither_kept_nor_changed(F):
-    seen = []
-
-    def objective(scores, data):
-        before = scores.copy()
-        g, h = LOSS(scores, data)
-        np.testing.assert_array_equal(scores, before)
-        seen.append((np.shares_memory(g, scores) or np.shares_memory(h, scores), g.copy(), g))
-        return g, h
-
-    F.train(objective)
-    assert len(seen) == 5
-    assert not any(shared for shared, _, _ in seen)
-    for _, then, now in seen:
-        np.testing.assert_array_equal(now, then)
+            objective(given, data)
+    assert len(seen) == 11
+    for then, g, h in seen:
+        np.testing.assert_array_equal((g, h), then)
+        assert g.dtype == h.dtype == np.float32
+        assert np.isfinite(then).all()
+        assert (h[g != 0] >= np.finfo(np.float32).tiny).all()
 
 
 @every_route
@@ -197,14 +191,17 @@ def test_early_stopping_stops_where_it_should(F, metric):
 
 @every_framework
 def test_metrics_are_those_of_the_scores(F):
-    """On a validation set and on the training set, each in its own place."""
-    metrics, data = [bp.NDCG(3), bp.MAP(relevant=2), Misses()], F.data()
+    """On a validation set and on the training set, each in its own place, by the framework's threads."""
+    metrics, data = [bp.NDCG(3), bp.MAP(relevant=2), Misses(), ThreadCount()], F.data(n_jobs=2)
     for valid, queries, rows in ((True, bp.Queries(VY, group=VGROUP), VX), (data, bp.Queries(Y, group=GROUP), X)):
-        booster, history = F.train(LOSS, data, valid=valid, metric=metrics)
+        booster, history = F.train(LOSS, data, valid=valid, metric=metrics, n_jobs=2)
         assert list(history) == [named(F, metric) for metric in metrics]
-        for metric in metrics:
+        for metric in metrics[:-1]:
             expected = metric(F.predict(booster, rows), queries)
             assert history[named(F, metric)][-1] == pytest.approx(expected, abs=F.digits)
+        assert set(history[named(F, ThreadCount())]) == {2.0}
+    ranker = F.fit(LOSS, valid=VALID, metric=ThreadCount(), n_jobs=2)
+    assert set(F.history(ranker)[named(F, ThreadCount())]) == {2.0}
 
 
 @every_framework
@@ -272,13 +269,6 @@ def test_threads_without_the_frameworks_word_are_ours(F, spy, monkeypatch):
     monkeypatch.setattr(threads, "_chosen", 3)
     F.train(spy, n_jobs=None)
     assert {seen.threads for seen in spy.log} == {3}
-
-
-@every_framework
-def test_threads_of_metrics(F):
-    name = named(F, ThreadCount())
-    assert set(F.train(LOSS, valid=True, metric=ThreadCount(), n_jobs=2)[1][name]) == {2.0}
-    assert set(F.history(F.fit(LOSS, valid=VALID, metric=ThreadCount(), n_jobs=2))[name]) == {2.0}
 
 
 # --- inputs -------------------------------------------------------------------------------------------------------

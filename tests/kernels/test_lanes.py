@@ -5,36 +5,25 @@ import math
 import numpy as np
 import pytest
 
+from boostplug.kernels.base import simd
 from boostplug.kernels.base.arithmetic import exponential, log1p
 from boostplug.kernels.base.compiling import compiled
-from boostplug.kernels.base.simd import (
-    WIDTH,
-    absolute,
-    broadcast,
-    first_lanes,
-    larger,
-    largest_of,
-    least_of,
-    load,
-    smaller,
-    store,
-    sum_of,
-)
+from boostplug.kernels.base.simd import WIDTH
 
 
 @compiled()
 def reckon(a, b, n, out, folds):
     for k in range(0, n, WIDTH):
-        x, y = load(a, k), load(b, k)
-        store(out[0], k, first_lanes(n - k, (x + y) * 2.0 - 1.0 * x, -1.0))
-        store(out[1], k, larger(x, y))
-        store(out[2], k, smaller(x, y))
-        store(out[3], k, absolute(x))
-        store(out[4], k, exponential(x))
-        store(out[5], k, broadcast(3.0) - x)
-        folds[0] += sum_of(first_lanes(n - k, x, 0.0))
-        folds[1] = max(folds[1], largest_of(first_lanes(n - k, x, -np.inf)))
-        folds[2] = min(folds[2], least_of(first_lanes(n - k, x, np.inf)))
+        x, y = simd.load(a, k), simd.load(b, k)
+        simd.store(out[0], k, simd.first_lanes(n - k, (x + y) * 2.0 - 1.0 * x, -1.0))
+        simd.store(out[1], k, simd.larger(x, y))
+        simd.store(out[2], k, simd.smaller(x, y))
+        simd.store(out[3], k, simd.absolute(x))
+        simd.store(out[4], k, exponential(x))
+        simd.store(out[5], k, simd.broadcast(3.0) - x)
+        folds[0] += simd.sum_of(simd.first_lanes(n - k, x, 0.0))
+        folds[1] = max(folds[1], simd.largest_of(simd.first_lanes(n - k, x, -np.inf)))
+        folds[2] = min(folds[2], simd.least_of(simd.first_lanes(n - k, x, np.inf)))
 
 
 @pytest.mark.parametrize("n", [1, 7, 8, 9, 29])

@@ -6,19 +6,14 @@ import numpy as np
 import pytest
 
 import boostplug as bp
-from boostplug import testing
-from boostplug.losses.lambda_rank import LambdaRank
+from boostplug import LambdaRank
 
 
 @pytest.mark.parametrize(
     "metric",
-    [
-        bp.NDCG(None),
-        bp.NDCG(None, convention="letor", gain="linear"),
-        *(bp.MAP(), bp.MAP(3), bp.MAP(5, 2)),
-        *(bp.MRR(), bp.MRR(3), bp.MRR(relevant=3)),
-    ],
-)
+    [bp.NDCG(None), bp.NDCG(None, convention="letor", gain="linear"), bp.MAP(), bp.MAP(3), bp.MAP(5, 2), bp.MRR(),
+     bp.MRR(3), bp.MRR(relevant=3)],
+)  # fmt: skip
 def test_weights_are_what_the_metric_loses_by_a_swap(metric):
     """With two documents of different grades at a time weighing anything, the value is |Δ| log(1 + e^-d)."""
     rng = np.random.default_rng(7)
@@ -26,25 +21,12 @@ def test_weights_are_what_the_metric_loses_by_a_swap(metric):
     queries = bp.Queries(labels, group=[9])
     here = metric.per_query(scores, queries)[0]
     total = 0.0
-    for i in range(9):
-        for j in range(9):
-            if labels[i] > labels[j]:
-                swapped = scores.copy()
-                swapped[[i, j]] = scores[[j, i]]
-                lost = abs(here - metric.per_query(swapped, queries)[0])
-                total += lost * math.log1p(math.exp(scores[j] - scores[i]))
+    for i, j in np.argwhere(labels[:, None] > labels):
+        swapped = scores.copy()
+        swapped[[i, j]] = scores[[j, i]]
+        lost = abs(here - metric.per_query(swapped, queries)[0])
+        total += lost * math.log1p(math.exp(scores[j] - scores[i]))
     assert LambdaRank(metric=metric).value(scores, queries) == pytest.approx([total])
-
-
-@pytest.mark.parametrize(
-    "loss",
-    [
-        LambdaRank(metric=bp.NDCG(30), truncation=3, norm=True),
-        LambdaRank(metric=bp.MRR(5)),
-    ],
-)
-def test_properties_hold_with_a_truncation_a_norm_and_mrr(loss):
-    testing.check_loss(loss)
 
 
 def test_a_truncation_ranks_ties_in_row_order_and_losses_of_losses_say_so():

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from adapters.harness import FRAMEWORKS
 from pair_weights import with_pair_weights
 from scipy.optimize import minimize_scalar
 
@@ -20,27 +21,24 @@ BASES = {
 }
 
 
-def pages(seed=0, n=60, longest=12, eta=1.0, weight=False):
+def pages(seed=0, n=60, weight=False):
     """Return scores and pages with clicks; positions in another order than that of the rows."""
     rng = np.random.default_rng(seed)
-    sizes = rng.integers(2, longest + 1, n)
+    sizes = rng.integers(2, 13, n)
     position = np.concatenate([rng.permutation(size) + 1 for size in sizes])
     scores = rng.normal(size=len(position))
-    clicks = rng.random(len(position)) < (0.1 + 0.8 / (1.0 + np.exp(-scores))) / position**eta
+    clicks = rng.random(len(position)) < (0.1 + 0.8 / (1.0 + np.exp(-scores))) / position
     noisy = scores + rng.normal(size=len(scores))
     given = {"weight": rng.uniform(0.5, 2.0, len(scores))} if weight else {}
-    return noisy, bp.Queries(clicks.astype(float), group=sizes, position=position, **given)
+    return noisy, bp.Queries(clicks, group=sizes, position=position, **given)
 
 
 def pairs_of(queries):
     """Yield query, clicked row, unclicked row and weight of each pair."""
     v = np.ones(queries.n_rows) if queries.row_weight is None else queries.row_weight
-    for q in range(queries.n_queries):
-        rows = range(queries.boundaries[q], queries.boundaries[q + 1])
-        for i in rows:
-            for j in rows:
-                if queries.labels[i] > queries.labels[j]:
-                    yield q, i, j, np.sqrt(v[i] * v[j])
+    query, labels = queries.query_of_row, queries.labels
+    for i, j in np.argwhere((labels[:, None] > labels) & (query[:, None] == query)):
+        yield query[i], i, j, np.sqrt(v[i] * v[j])
 
 
 def classes(scores, queries, scale, n):
@@ -76,13 +74,11 @@ def ratios_by_loops(found, rho, n, power, least):
 
 def value_by_loops(base, rho, scores, queries, weight_of_pair):
     """Return the value of each page: c_q times the weighted sum over pairs."""
-    total, counts = np.zeros(queries.n_queries), np.zeros(queries.n_queries)
+    total, counts = np.zeros((2, queries.n_queries))
     for q, i, j, w in pairs_of(queries):
         total[q] += w * weight_of_pair(i, j) * rho(scores[i] - scores[j])
         counts[q] += 1
-    if base.normalization == "rows":
-        total *= np.diff(queries.boundaries) / np.maximum(counts, 1)
-    return total
+    return total * (np.diff(queries.boundaries) / np.maximum(counts, 1) if base.normalization == "rows" else 1.0)
 
 
 @pytest.mark.parametrize("weight", [False, True])
@@ -113,20 +109,16 @@ def test_unbiased_lambdamart_is_a_plain_loop(name, power, max_position, weight):
     np.testing.assert_allclose(loss.value(scores, queries), expected, rtol=1e-8, atol=1e-12)
 
 
-def test_power_is_one_of_the_propensities():
+def test_power_is_one_of_the_propensities_and_shrinks_the_added_bias():
     scores, queries = pages()
     loss = bp.Unbiased(method="ips", propensity=THETA, power=0.5)
     same = bp.Unbiased(method="ips", propensity=np.sqrt(THETA))
-    for one, other in zip(loss.gradient_hessian(scores, queries), same.gradient_hessian(scores, queries), strict=True):
-        np.testing.assert_allclose(one, other, rtol=1e-12)
+    found, expected = (one.gradient_hessian(scores, queries) for one in (loss, same))
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
     np.testing.assert_allclose(loss.position_bias(scores, queries)["propensity"], np.sqrt(THETA)[:12])
-
-
-def test_power_shrinks_the_added_bias():
-    scores, queries = pages()
-    full, half = (bp.Unbiased(ridge=0.03, power=power).position_bias(scores, queries) for power in (1.0, 0.5))
-    np.testing.assert_allclose(half["bias"], 0.5 * full["bias"], rtol=1e-12)
-    assert np.abs(full["bias"]).max() > 0.1
+    full, half = (bp.Unbiased(ridge=0.03, power=power).position_bias(scores, queries)["bias"] for power in (1.0, 0.5))
+    np.testing.assert_allclose(half, 0.5 * full, rtol=1e-12)
+    assert np.abs(full).max() > 0.1
 
 
 @pytest.mark.parametrize(("n", "is_short"), [(60, True), (600, False)])
@@ -137,9 +129,6 @@ def test_the_default_ridge_is_8000_over_the_documents_on_pages_with_pairs(n, is_
     assert (ridge > 10.0) == is_short
     expected = bp.Unbiased(ridge=min(ridge, 10.0)).position_bias(scores, queries)["bias"]
     np.testing.assert_allclose(bp.Unbiased().position_bias(scores, queries)["bias"], expected, rtol=1e-9)
-
-
-def test_a_ridge_is_of_the_additive_method_alone():
     with pytest.raises(ValueError, match=r"ridge is for method='additive'; method='ips' takes power"):
         bp.Unbiased(method="ips", propensity=THETA, ridge=0.1)
 
@@ -181,7 +170,7 @@ def test_relevance_that_small_scores_show_is_no_bias():
     relevance = rng.normal(size=(3000, 8))
     shown = np.argsort(np.argsort(-relevance - 0.5 * rng.normal(size=relevance.shape), axis=1), axis=1)
     clicks = rng.random(relevance.shape) < 1.0 / (1.0 + np.exp(-2.0 * relevance))  # wherever a document stands
-    pages = bp.Queries(clicks.ravel().astype(float), group=[8] * 3000, position=shown.ravel() + 1)
+    pages = bp.Queries(clicks.ravel(), group=[8] * 3000, position=shown.ravel() + 1)
     loss = bp.Unbiased(method="additive", ridge=0.03)
     for scale in (0.25, 0.5, 2.0):  # pairs are counted in other classes of differences
         bias = loss.position_bias(scale * relevance.ravel(), pages)["bias"]
@@ -203,53 +192,43 @@ def test_estimates_find_the_bias_where_scores_are_right():
     np.testing.assert_allclose(ratio, 1.0 / np.arange(1.0, 9.0), rtol=0.2)
 
 
-@pytest.mark.parametrize("method", ["unbiased_lambdamart", "additive"])
+@pytest.mark.parametrize("method", [LAMBDAMART, "additive"])
 def test_a_position_without_clicks_is_no_failure(method):
     clicks = np.tile([1.0, 0.0, 1.0, 0.0, 0.0], 30) * np.tile([1, 1, 0, 1, 1] * 2 + [0] * 5, 10)
     queries = bp.Queries(clicks, group=[5] * 30, position=np.tile([1, 2, 3, 4, 5], 30))
     loss = bp.Unbiased(method=method)
     curve = loss.position_bias(np.zeros(150), queries)
-    if method == "unbiased_lambdamart":
+    if method == LAMBDAMART:
         np.testing.assert_array_equal(curve["clicked"][1], curve["clicked"][0])
     assert all(np.isfinite(values).all() for values in curve.values())
-    empty = bp.Queries(np.zeros(150), group=[5] * 30, position=np.tile([1, 2, 3, 4, 5], 30))
-    np.testing.assert_array_equal(loss.gradient_hessian(np.zeros(150), empty), np.zeros((2, 150)))
+    assert not np.any(loss.gradient_hessian(np.zeros(150), queries.replaced(labels=np.zeros(150))))
 
 
 def test_a_document_of_a_middle_grade_wins_and_loses():
     scores, clicked = pages()
     bought = (np.random.default_rng(2).random(len(scores)) < 0.3) & (clicked.labels > 0)
-    queries = bp.Queries(clicked.labels + bought, group=np.diff(clicked.boundaries), position=clicked.position)
+    queries = clicked.replaced(labels=clicked.labels + bought)
     loss = bp.Unbiased(method=LAMBDAMART)
     curve, place = loss.position_bias(scores, queries), queries.position - 1
     w = with_pair_weights(queries, 1.0 / curve["clicked"][place], 1.0 / curve["unclicked"][place])
     np.testing.assert_allclose(loss.value(scores, queries), bp.RankNet().value(scores, w), rtol=1e-12)
 
 
-METHODS = [bp.Unbiased(method=LAMBDAMART), bp.Unbiased(method="additive", base=bp.QBRank())]
-
-
-@pytest.mark.parametrize("loss", METHODS, ids=lambda loss: loss.method)
-def test_resumed_training_is_uninterrupted_training(loss):
-    lgb, xgb = pytest.importorskip("lightgbm"), pytest.importorskip("xgboost")
+@pytest.mark.parametrize("framework", FRAMEWORKS.values(), ids=FRAMEWORKS)
+@pytest.mark.parametrize(
+    "loss", [bp.Unbiased(method=LAMBDAMART), bp.Unbiased(base=bp.QBRank())], ids=lambda loss: loss.method
+)
+def test_resumed_training_is_uninterrupted_training(framework, loss):
     _, queries = pages(n=120)
     X = np.random.default_rng(4).integers(0, 8, (queries.n_rows, 4)).astype(float)
 
-    def dataset():
-        made = lgb.Dataset(X, queries.labels, group=np.diff(queries.boundaries), free_raw_data=False)
-        bp.set_positions(made, queries.position)
-        return made
+    def trained(rounds, **more):
+        data = framework.data(framework.kinds[0], X, queries.labels, np.diff(queries.boundaries))
+        bp.set_positions(data, queries.position)
+        return framework.train(loss, data, rounds, **more)[0]
 
-    params = {"objective": loss, "verbose": -1, "num_leaves": 5, "num_threads": 1}
-    first = lgb.train(params, dataset(), 4)
-    whole, resumed = lgb.train(params, dataset(), 5), lgb.train(params, dataset(), 1, init_model=first)
-    np.testing.assert_allclose(resumed.predict(X), whole.predict(X), rtol=0, atol=1e-9)
-    matrix = xgb.DMatrix(X, queries.labels, group=np.diff(queries.boundaries))
-    bp.set_positions(matrix, queries.position)
-    given = {"max_depth": 2, "nthread": 1, "base_score": 0.0}
-    begun = xgb.train(given, matrix, 4, obj=loss)
-    one, other = xgb.train(given, matrix, 5, obj=loss), xgb.train(given, matrix, 1, obj=loss, xgb_model=begun)
-    np.testing.assert_allclose(other.predict(matrix), one.predict(matrix), rtol=0, atol=1e-6)
+    whole, resumed = trained(5), trained(1, init_model=trained(4))
+    np.testing.assert_allclose(framework.predict(resumed, X), framework.predict(whole, X), rtol=0, atol=1e-6)
 
 
 def test_clipping_is_relative_to_the_first_position():
@@ -260,20 +239,15 @@ def test_clipping_is_relative_to_the_first_position():
 
 
 def test_large_workers_count_as_much_as_small_ones():
-    n, first = 24_000, 22_000  # of the first worker's pages every third is looked at, of the second's all
+    n, first = 24_000, 220_000  # of the first worker's pages every third is looked at, of the second's all
     rng = np.random.default_rng(0)
     position, scores = np.tile(np.arange(1, 11), n), rng.normal(size=10 * n)
-    eta = np.repeat(np.where(np.arange(n) < first, 0.3, 2.0), 10)
-    clicks = (rng.random(10 * n) < 0.5 / position**eta).astype(float)
-
-    def cut(begin, end):
-        rows = slice(10 * begin, 10 * end)
-        return scores[rows], bp.Queries(clicks[rows], group=[10] * (end - begin), position=position[rows])
-
-    loss, (one, whole) = bp.Unbiased(method=LAMBDAMART), cut(0, n)
-    sums = loss.totals(*cut(0, first)) + loss.totals(*cut(first, n))
-    found = loss.gradient_hessian(*cut(first, n), totals=sums)[0]
-    expected = loss.gradient_hessian(one, whole)[0][10 * first :]
+    in_first = np.arange(10 * n) < first
+    clicks = rng.random(10 * n) < 0.5 / position ** np.where(in_first, 0.3, 2.0)
+    whole, loss = bp.Queries(clicks, group=[10] * n, position=position), bp.Unbiased(method=LAMBDAMART)
+    one, other = ((scores[rows], whole.of_rows(rows, keep_empty=False)) for rows in (in_first, ~in_first))
+    found = loss.gradient_hessian(*other, totals=loss.totals(*one) + loss.totals(*other))[0]
+    expected = loss.gradient_hessian(scores, whole)[0][first:]
     assert np.abs(found - expected).max() <= 0.1 * np.abs(expected).max()
 
 

@@ -112,7 +112,7 @@ class AdaRank(Loss):
             If a score is not a finite real number, their number is not the number of rows, or the metric is infinite.
         """
         weight, defined = self._weights(scores_of_rows(scores, queries.n_rows, finite=True), queries)
-        return _relative_to_mean(weight, defined, _terms(weight, defined))
+        return _relative_to_mean(weight, defined, _sum_and_number(weight, defined))
 
     def _weights(self, scores: Floats, queries: Queries) -> tuple[Floats, NDArray[np.bool_]]:
         """Return e^-E of each query, 1 where E is not defined, and where it is."""
@@ -140,7 +140,7 @@ class AdaRank(Loss):
         """Return the derivatives of the base, each query's times its factor; see `Loss.gradient_hessian`."""
         self._check_pairs(queries)
         weight, defined = self._weights(scores_of_rows(scores, queries.n_rows, finite=True), queries)
-        terms, of_base = (_terms(weight, defined), None) if totals is None else (totals[-2:], totals[:-2])
+        terms, of_base = (_sum_and_number(weight, defined), None) if totals is None else (totals[-2:], totals[:-2])
         gradient, hessian = self.base.gradient_hessian(scores, queries, totals=of_base)
         factor = _relative_to_mean(weight, defined, terms)[queries.query_of_row]
         return gradient * factor, hessian * factor
@@ -149,10 +149,10 @@ class AdaRank(Loss):
         """Return those of the base, the sum of e^-E, and the number of queries with a metric."""
         self._check_pairs(queries)
         weights = self._weights(scores_of_rows(scores, queries.n_rows, finite=True), queries)
-        return np.concatenate([self.base.totals(scores, queries), _terms(*weights)])
+        return np.concatenate([self.base.totals(scores, queries), _sum_and_number(*weights)])
 
 
-def _terms(weight: Floats, defined: NDArray[np.bool_]) -> Floats:
+def _sum_and_number(weight: Floats, defined: NDArray[np.bool_]) -> Floats:
     """Return the sum of the weights of queries with a metric, and their number."""
     return np.array([weight[defined].sum(), np.count_nonzero(defined)])
 
