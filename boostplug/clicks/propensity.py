@@ -18,6 +18,7 @@ from boostplug.core.arrays import Floats, Ints
 from boostplug.core.checks import check_choice, check_instance, check_integer, check_number, frozen
 from boostplug.core.extras import imported
 from boostplug.core.randomness import RandomState, generator
+from boostplug.core.warning import warn_user
 from boostplug.data.click_log import ClickLog, features_of_log
 
 Estimator = Callable[[Floats], Floats]
@@ -184,11 +185,9 @@ def propensity(
         propensity, resampled = _smoothed(propensity, resampled)
     if (propensity == 0.0).any():
         first = int(np.argmin(propensity)) + 1
-        warnings.warn(
+        warn_user(
             f"log.clicked: there are no clicks to estimate the propensity of position {first}, so it is 0; "
-            f'pass max_position={first - 1}, or smoothing="power_law"',
-            UserWarning,
-            stacklevel=2,
+            f'pass max_position={first - 1}, or smoothing="power_law"'
         )
     low, high = _interval(propensity, resampled, confidence, method)
     clicks, impressions = (sums(rows.place, values, rows.n_positions) for values in (rows.clicks, rows.impressions))

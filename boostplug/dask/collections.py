@@ -15,6 +15,7 @@ from distributed import get_client, wait
 from numpy.typing import NDArray
 
 from boostplug.core.checks import shown
+from boostplug.core.warning import warn_user
 from boostplug.dask.partitions import ids_and_places, refuse_split_queries
 from boostplug.data.inputs import Inputs
 from boostplug.data.named_labels import check_label_name
@@ -125,13 +126,13 @@ class PartitionedSet:
     def repeat_warnings(self) -> None:
         """Repeat each warning about a partition once, here at the driver."""
         for text in dict.fromkeys(text for summary in self.summaries for text in summary.warnings):
-            warnings.warn(text, UserWarning, stacklevel=3)
+            warn_user(text)
 
     def sums_of(self, loss: Loss) -> NDArray[np.float64]:
         """Return the loss's `query_sums` at scores of 0; warn if it, or a part of it, learns from no partition."""
         sums, faults = zip(*self.map(_sums_and_fault, loss), strict=True)
         if None not in faults:
-            warnings.warn(min(faults, key=lambda fault: fault.endswith("constant")), UserWarning, stacklevel=3)
+            warn_user(min(faults, key=lambda fault: fault.endswith("constant")))
         total: NDArray[np.float64] = np.sum(sums, axis=0)
         return total
 

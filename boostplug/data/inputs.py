@@ -1,6 +1,5 @@
 """Features, labels, ids and weights as a user passes them: as arrays, or as columns of a table by name."""
 
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
@@ -21,6 +20,7 @@ from boostplug.core.checks import (
     vector,
 )
 from boostplug.core.extras import imported
+from boostplug.core.warning import warn_user
 from boostplug.data.boundaries import ids_of
 from boostplug.data.pairs import Pairs
 from boostplug.data.queries import Queries
@@ -210,7 +210,7 @@ class Inputs:
         copies = {name: what for name, what in copies.items() if name not in self.keep}
         if copies:
             listed = ", ".join(f"column {name!r} of {self.table_name} {what}" for name, what in copies.items())
-            warnings.warn(f"{listed}: a model learns from it what it must not know; drop it", UserWarning, stacklevel=5)
+            warn_user(f"{listed}: a model learns from it what it must not know; drop it")
 
     def labels_of_rows(self) -> Floats:
         """Return `y` as finite numbers, unless `labelled` says that some mean nothing."""

@@ -5,7 +5,6 @@ pandas DataFrames of numbers and categories; what neither framework can read is 
 """
 
 import re
-import warnings
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 
 from boostplug.core.checks import column_names, native, real_numbers, shown
 from boostplug.core.extras import imported
+from boostplug.core.warning import warn_user
 
 _FEWEST_IDS = 10  # smallest number of queries in which different numbers are no accident
 _FEW_ROWS = 1000  # looked at first, as they tell most columns from ids
@@ -301,7 +301,7 @@ def align(
         if added and new == "refused":
             raise ValueError(f"in {name}, {what}; train on the data of both, or drop these rows")
         if added and new == "missing":
-            warnings.warn(f"in {name}, {what}; they become missing values", UserWarning, stacklevel=4)
+            warn_user(f"in {name}, {what}; they become missing values")
         aligned = X.copy(deep=False) if aligned is X else aligned
         aligned.isetitem(place, column.cat.set_categories([*known, *(added if new == "appended" else ())]))
     return aligned

@@ -8,7 +8,6 @@ peak.
 import gzip
 import math
 import re
-import warnings
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -22,6 +21,7 @@ from numpy.typing import NDArray
 
 from boostplug.core.arrays import Floats
 from boostplug.core.checks import check_choice, check_flag, check_integer, shown
+from boostplug.core.warning import warn_user
 from boostplug.data.files import natural
 from boostplug.datasets.ranking_data import Fold, RankingData
 
@@ -172,7 +172,7 @@ def load_files(
         raise ValueError(f'zero_based must be True, False or "auto", got {shown(zero_based)}')
     files = [_read(Path(path)) for path in paths]
     for doubt in _doubts(files):
-        warnings.warn(doubt, UserWarning, stacklevel=3)
+        warn_user(doubt)
     base, width = _shape(files, n_features, zero_based)
     sets = []
     for file in files:

@@ -22,10 +22,12 @@ from boostplug.data.queries import Queries
 from boostplug.data.tables import rows_of
 from boostplug.estimators.inputs import (
     FIT,
+    START,
     callbacks_of,
     checked_set,
     fitted_position_bias,
     loss_of,
+    name_for_sets,
     refuse_infinite_labels,
     starting_from,
 )
@@ -38,7 +40,6 @@ from boostplug.selection.folds import group_folds
 from boostplug.selection.starting import has_one_chosen
 
 _BASES = {"lightgbm": "LGBMModel", "xgboost": "XGBModel"}
-_START = {"lightgbm": "init_score", "xgboost": "base_margin"}
 _THREADS = {"lightgbm": LIGHTGBM_ALIASES["num_threads"], "xgboost": XGBOOST_ALIASES["nthread"]}
 _OF_ALL_SETS = ("eval_metric", "eval_at", "eval_names")
 
@@ -141,7 +142,7 @@ def fit_folds(
         X=X, y=y, qid=qid, group=group, weight=sample_weight, pairs=pairs, labels=labels, labelled=labelled,
         position=position, features=ranker.features, arguments=FIT,
     )  # fmt: skip
-    name_of_start = _START[framework]
+    name_of_start = START[framework]
     given = starting_from(name_of_start, more.pop(name_of_start, None), checked_set(inputs))
     refuse_infinite_labels(given.queries)
     if linear:
@@ -160,7 +161,7 @@ def fit_folds(
     def trained(fold: tuple[Ints, Ints]) -> tuple[Any, Any]:
         train, held = fold
         one = clone(ranker).set_params(**{threads: n_threads // n_workers})
-        evaluation = {_of_sets(framework, name): [value] for name, value in part(held).items() if name != "position"}
+        evaluation = {name_for_sets(framework, name): [value] for name, value in part(held).items() if name != "position"}
         evaluation["eval_set"] = [(evaluation.pop("eval_X")[0], evaluation.pop("eval_y")[0])]
         one.fit(**part(train), **evaluation, **_stopping(one, framework, early_stopping_rounds, more, ended))
         return one, one.predict(rows_of(given.X, held))
@@ -252,11 +253,6 @@ def _mean_ranker(ranker: Any, fitted: Sequence[Any], booster: Any, given: Checke
     loss = loss_of(getattr(mean, "_objective", ranker.objective))
     mean.position_bias_ = fitted_position_bias(loss, mean.predict, given)
     return mean
-
-
-def _of_sets(framework: str, name: str) -> str:
-    """Return the argument of a fit that holds an entry of each validation set."""
-    return f"{name}_eval_set" if framework == "xgboost" and name in {"sample_weight", "base_margin"} else f"eval_{name}"
 
 
 def _part(given: CheckedInputs, name_of_start: str, rows: NDArray[np.int64]) -> dict[str, Any]:

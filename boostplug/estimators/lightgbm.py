@@ -2,7 +2,6 @@
 
 import copy
 import inspect
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -15,6 +14,7 @@ from boostplug.adapters.lightgbm import refuse_bagging_by_query, refuse_machines
 from boostplug.adapters.reading import assign
 from boostplug.core.checks import check_integer, shown
 from boostplug.core.extras import needed_by
+from boostplug.core.warning import warn_user
 from boostplug.data.inputs import CheckedInputs
 from boostplug.data.pairs import Pairs
 from boostplug.data.tables import Schema, align, refuse_repeated, refuse_unknown_categories, schema_of
@@ -22,18 +22,11 @@ from boostplug.estimators.columns import counting_features
 from boostplug.estimators.inputs import (
     RankingScore,
     callbacks_of,
-    check_uses,
-    checked_set,
-    each_starting_from,
     has_labels,
     loss_of,
     metrics_of,
-    starting_from,
-    validation_sets,
-    warn_of_constant_model,
-    warn_of_idle_part,
+    sets_of_fit,
     weight_for,
-    with_float32_labels,
 )
 from boostplug.estimators.parameter_names import GAINS_REMEDY, NO_GAIN, refuse_options, refuse_unknown_parameters
 from boostplug.estimators.parameter_names import LIGHTGBM_ALIASES as ALIASES
@@ -187,29 +180,21 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
             X=X, y=y, qid=qid, group=group, weight=sample_weight, pairs=pairs, labels=labels, labelled=labelled,
             position=position,
         )  # fmt: skip
-        train = starting_from("init_score", init_score, checked_set(given))
-        check_uses(objective, loss, given, metrics, eval_labelled)
-        init_model, features = model_and_features(init_model, train.X, feature_name)
-        train = train._replace(X=features, queries=with_float32_labels(train.queries))
-        if feature_name == "auto":
-            names = [name.replace(" ", "_") for name in train.schema.names or ()]
-            refuse_repeated(names, "X, in whose names LightGBM writes a blank as _,")
-        sets = validation_sets(
-            eval_set, given, train, partial(checked_set, fitted=train.schema), "eval_sample_weight",
-            qid=eval_qid, group=eval_group, pairs=eval_pairs, labels=eval_labels, labelled=eval_labelled,
-            weight=eval_sample_weight,
+        init_model, train, sets = sets_of_fit(
+            "lightgbm", given, init_score, partial(continued, init_model, feature_name), eval_set,
+            uses=(objective, loss, metrics), starts=eval_init_score, qid=eval_qid, group=eval_group, pairs=eval_pairs,
+            labels=eval_labels, labelled=eval_labelled, weight=eval_sample_weight,
         )  # fmt: skip
-        sets = each_starting_from("eval_init_score", eval_init_score, sets, train)
-        metrics = self._evaluated(metrics, eval_at, default=loss is not None and has_labels(sets))
         if eval_names is not None:
             refuse_repeated(eval_names, "eval_names")
         if init_model is not None and (init_score is not None or eval_init_score is not None):
             raise ValueError("LightGBM starts from init_model, not from init_score or eval_init_score; leave one out")
-        warn_of_idle_part(loss, train.queries)
+        metrics = self._evaluated(metrics, eval_at, default=loss is not None and has_labels(sets))
         if named and not any(isinstance(metric, str) for metric in metrics):
             metrics.append("None")  # else LightGBM evaluates the objective's default beside them
         assign_queries = _AssignQueries([train, *(one for one in sets if one.queries is not train.queries)])
         self._counted = partial(counting_features, X=X, taken=train.columns.values(), features=self.features)
+        too_few_rows = self._too_few_rows(train.queries.n_rows)
         try:
             super().fit(
                 train.X,
@@ -222,7 +207,7 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
                 eval_sample_weight=[weight_for(loss, one.queries.row_weight) for one in sets] or None,
                 eval_init_score=None if eval_init_score is None else [one.start for one in sets],
                 eval_group=[np.diff(one.queries.boundaries) for one in sets] or None,
-                eval_metric=[_Evaluating(m, assign_queries) if isinstance(m, Metric) else m for m in metrics] or None,
+                eval_metric=[assign_queries.evaluated(metric) for metric in metrics] or None,
                 eval_at=(1, 2, 3, 4, 5) if eval_at is None else eval_at,
                 feature_name=feature_name,
                 categorical_feature=self._counted({"categorical_feature": categorical_feature})["categorical_feature"],
@@ -230,17 +215,16 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
                 init_model=init_model,
             )
         except lgb.basic.LightGBMError as error:
-            cause = self._too_few_rows(train.queries.n_rows) if _NO_FEATURE in str(error) else None
+            cause = too_few_rows if _NO_FEATURE in str(error) else None
             if cause is None and NO_GAIN not in str(error):
                 raise
             raise ValueError(cause or GAINS_REMEDY) from error
         finally:
             del self._counted
-        self._keep(X, train, loss)
+        has_split = bool(self.booster_.feature_importance("split").any())
+        self._keep(X, train, loss, has_split=has_split, cause=too_few_rows)
         if self.booster_.best_iteration > 0:  # counts rounds; the model is read by trees
             self._best_iteration = self.booster_.best_iteration = assign_queries.n_trees_after(self.booster_)
-        if not self.booster_.feature_importance("split").any():
-            warn_of_constant_model(loss, train.queries, self._too_few_rows(train.queries.n_rows))
         return self
 
     def predict(self, X: Any, *args: Any, **kwargs: Any) -> Any:
@@ -320,7 +304,7 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
             return [NDCG(check_integer("eval_at", k, 1)) for k in cut_offs] or [NDCG(10)]
         if cut_offs and metrics and all(isinstance(metric, Metric) for metric in metrics):
             what = f"eval_at={cut_offs} is for LightGBM's metrics; write cut-offs into the metrics, as NDCG(3)"
-            warnings.warn(what, UserWarning, stacklevel=3)
+            warn_user(what)
         return metrics
 
     def _too_few_rows(self, n_rows: int) -> str | None:
@@ -375,19 +359,25 @@ class _AssignQueries:
         counted = [*self.n_trees, booster.num_trees()]
         return max(1, int(counted[booster.best_iteration - self.first_round]))
 
-    def __deepcopy__(self, _memo: Any) -> "_AssignQueries":
-        return self  # the parent copies the metrics, which hold it
+    def evaluated(self, metric: Any) -> Any:
+        """Return a metric as the parent calls it: one of ours as a function of arrays, which sees their Dataset."""
+        if not isinstance(metric, Metric):
+            return metric
+
+        def value(labels: Any, scores: Any, weight: Any, group: Any) -> Any:  # noqa: ARG001
+            return metric(scores, next(one for one in self.datasets if one.get_label() is labels))
+
+        return value
 
 
-class _Evaluating:
-    """A metric as the parent calls it, with arrays: it sees the Dataset they are of."""
-
-    def __init__(self, metric: Metric, assigned: _AssignQueries) -> None:
-        self.metric, self.assigned = metric, assigned
-
-    def __call__(self, labels: Any, scores: Any, weight: Any, group: Any) -> tuple[str, float, bool]:  # noqa: ARG002
-        dataset = next(one for one in self.assigned.datasets if one.get_label() is labels)
-        return self.metric(scores, dataset)  # type: ignore[no-any-return]
+def continued(init_model: Any, feature_name: Any, train: CheckedInputs) -> tuple[Any, CheckedInputs]:
+    """Return the model to go on from, and the training set with the features as the model knows them."""
+    init_model, features = model_and_features(init_model, train.X, feature_name)
+    train = train._replace(X=features)
+    if feature_name == "auto":
+        names = [name.replace(" ", "_") for name in train.schema.names or ()]
+        refuse_repeated(names, "X, in whose names LightGBM writes a blank as _,")
+    return init_model, train
 
 
 def model_and_features(init_model: Any, X: Any, feature_name: Any) -> tuple[Any, Any]:

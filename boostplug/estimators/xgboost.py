@@ -3,6 +3,7 @@
 import copy
 import json
 from collections.abc import Callable, Collection, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -25,20 +26,13 @@ from boostplug.estimators.columns import counting_features
 from boostplug.estimators.inputs import (
     RankingScore,
     callbacks_of,
-    check_uses,
-    checked_set,
-    each_starting_from,
     has_labels,
     is_training_set,
     loss_of,
     metrics_of,
     relative_weight,
-    starting_from,
-    validation_sets,
-    warn_of_constant_model,
-    warn_of_idle_part,
+    sets_of_fit,
     weight_for,
-    with_float32_labels,
 )
 from boostplug.estimators.parameter_names import POINTWISE, is_dart, refuse_options, refuse_unknown_parameters
 from boostplug.estimators.parameters import for_framework, given_names, nested, resolved
@@ -194,41 +188,25 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
             X=X, y=y, qid=qid, group=group, weight=sample_weight, pairs=pairs, labels=labels, labelled=labelled,
             position=position,
         )  # fmt: skip
-        train = starting_from("base_margin", base_margin, checked_set(given))
-        check_uses(self.objective, loss, given, metrics, eval_labelled)
-        if "qid" in (train.schema.names or ()):
-            raise ValueError("X has a feature 'qid', which XGBoost's predict leaves out; rename it, or drop it")
-        train = train._replace(queries=with_float32_labels(train.queries))
-        model, known = model_and_columns(xgb_model, self.get_xgb_params())
-        if known is not None:
-            name = "X beside xgb_model"
-            refuse_unknown_categories(train.schema, known, name)
-            train = train._replace(X=align(train.X, known, name, new="refused"))
-            self._refuse_other_kind(train.schema, known, name)
-        columns = train.schema
-        sets = validation_sets(
-            eval_set, given, train, lambda one: checked_set(one, columns), "sample_weight_eval_set",
-            qid=eval_qid, group=eval_group, pairs=eval_pairs, labels=eval_labels, labelled=eval_labelled,
-            weight=sample_weight_eval_set,
+        model, train, sets = sets_of_fit(
+            "xgboost", given, base_margin, partial(self._continued, xgb_model), eval_set,
+            uses=(self.objective, loss, metrics), starts=base_margin_eval_set, qid=eval_qid, group=eval_group,
+            pairs=eval_pairs, labels=eval_labels, labelled=eval_labelled, weight=sample_weight_eval_set,
         )  # fmt: skip
         for one in sets:
-            self._refuse_other_kind(one.schema, columns, f"{one.where}X")
-        sets = each_starting_from("base_margin_eval_set", base_margin_eval_set, sets, train)
-        warn_of_idle_part(loss, train.queries)
+            self._refuse_other_kind(one.schema, train.schema, f"{one.where}X")
         callbacks = self._checked_callbacks(self.early_stopping_rounds)
-        binned = model is None and self._grows_on_quantiles()
-        weights = self._weights_of_features(feature_weights, X, train.columns.values(), columns.n_columns)
+        binned, taken = model is None and self._grows_on_quantiles(), train.columns.values()
+        weights = self._weights_of_features(feature_weights, X, taken, train.schema.n_columns)
         matrix = self._matrix(train, binned=binned, feature_weights=weights)
         evals = [
             matrix if is_training_set(one, train) else self._matrix(one, binned=binned, ref=matrix) for one in sets
         ]
         params, custom = self._training_parameters(loss, metrics, evaluates=has_labels(sets), model=model)
-        params = counting_features(params, X, train.columns.values(), self.features)
         results: dict[str, Any] = {}
-        verbosity = self.verbosity if self.verbosity is not None else 1
-        with xgb.config_context(verbosity=verbosity):
+        with xgb.config_context(verbosity=1 if self.verbosity is None else self.verbosity):
             self._Booster = xgb.train(
-                params,
+                counting_features(params, X, taken, self.features),
                 matrix,
                 num_boost_round=self.get_num_boosting_rounds(),
                 evals=[(valid, f"validation_{i}") for i, valid in enumerate(evals)],
@@ -240,10 +218,8 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
                 xgb_model=model,
                 callbacks=callbacks,
             )
-        if not self._Booster.get_score():
-            warn_of_constant_model(loss, train.queries)
         self._set_evaluation_result(results)
-        self._keep(X, train, loss)
+        self._keep(X, train, loss, has_split=bool(self._Booster.get_score()), cause=None)
         return self
 
     def predict(self, X: Any, **kwargs: Any) -> Any:
@@ -324,6 +300,18 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
         """Return what is known of the training set's columns: a model from a file knows less than one from `fit`."""
         fitted: Schema | None = self.__dict__.get("_fitted_columns")
         return _columns_of(self.get_booster()) if fitted is None else fitted
+
+    def _continued(self, xgb_model: Any, train: CheckedInputs) -> tuple[xgb.Booster | None, CheckedInputs]:
+        """Return the model to go on from, and the training set with the categories of the model."""
+        if "qid" in (train.schema.names or ()):
+            raise ValueError("X has a feature 'qid', which XGBoost's predict leaves out; rename it, or drop it")
+        model, known = model_and_columns(xgb_model, self.get_xgb_params())
+        if known is not None:
+            name = "X beside xgb_model"
+            refuse_unknown_categories(train.schema, known, name)
+            train = train._replace(X=align(train.X, known, name, new="refused"))
+            self._refuse_other_kind(train.schema, known, name)
+        return model, train
 
     def _refuse_other_kind(self, schema: Schema, fitted: Schema, name: str = "X") -> None:
         """Raise if only one of X and the training set is sparse, where that changes scores."""
