@@ -19,8 +19,9 @@ from boostplug.core.checks import (
     scores_of_rows,
 )
 from boostplug.core.randomness import RandomState, generator
+from boostplug.data.boundaries import numbers_of_rows
 from boostplug.data.click_log import ClickLog
-from boostplug.data.positions import numbers_of_rows, propensities_of
+from boostplug.data.positions import as_propensities, check_propensities, weights_of_clicks
 from boostplug.data.queries import Queries
 from boostplug.kernels.metrics.dcg_ap import dcg
 from boostplug.metrics import DCG, Metric, Precision
@@ -141,14 +142,13 @@ def evaluate(
     if not len(rows):
         raise ValueError("log.clicked: there are no clicks, which say nothing of any ranking; pass a longer log")
     deepest = int(log.position[rows].max())
-    theta = propensities_of(propensity, deepest)
-    if len(theta) < deepest:
-        raise ValueError(f"propensity has {len(theta)} positions, but log a click at {deepest}; pass one per position")
+    theta = as_propensities(propensity, deepest)
+    check_propensities(np.where(log.clicked > 0, log.position, 1), len(theta))
     shown, first = log.shown, log.boundaries[:-1][log.page_of_row]
     why = "differs from the first row of its page; aggregate complete pages, or pass single ones"
     refuse_where("log.impressions", shown != shown[first], shown, why)
 
-    clicks, weight = log.clicked[rows], np.minimum(1.0 / theta[log.position[rows] - 1], most)
+    clicks, weight = log.clicked[rows], weights_of_clicks(theta, log.position[rows], most)
     value = _values_of_clicks(click_value, log)[rows]
     query, n_queries = log.query_of_row, int(log.query_of_row.max()) + 1
     worth, page = np.zeros(log.n_rows), np.unique(log.page_of_row[rows])

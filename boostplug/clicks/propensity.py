@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 from scipy.special import chdtrc, stdtrit
 
 from boostplug.clicks.harvesting import all_pairs
-from boostplug.clicks.regression_em import RegressionEM
+from boostplug.clicks.regression_em import regression_em
 from boostplug.clicks.shown import Shown, shown_rows, sums
 from boostplug.clicks.smoothing import shrunk_to_power_law
 from boostplug.core.arrays import Floats, Ints
@@ -207,7 +207,7 @@ def _estimator(method: str, log: ClickLog, rows: Shown, X: Any) -> Estimator:
     if X is not None:
         features, of_row = features_of_log(X, log)
         features = features.toarray() if hasattr(features, "nnz") else features
-        return RegressionEM(rows.items(of_row[rows.kept]), rows.n_positions, features)
+        return regression_em(rows.items(of_row[rows.kept]), rows.n_positions, features)
     missing = [name for name in ("query", "document") if getattr(log, name) is None]
     if missing and method != "randomised":
         raise ValueError(f'log.{missing[0]} is missing, and method="{method}" needs it; pass ClickLog({missing[0]}=…)')
@@ -222,7 +222,7 @@ def _estimator(method: str, log: ClickLog, rows: Shown, X: Any) -> Estimator:
         return all_pairs(items, rows.n_positions)
     if len(items.item) == len(items.query):
         raise ValueError("log.document: each document of a query was shown at one position only; pass X")
-    return RegressionEM(items, rows.n_positions, None)
+    return regression_em(items, rows.n_positions, None)
 
 
 def _refuse_fixed_order(rows: Shown, document: Ints) -> None:

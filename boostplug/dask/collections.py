@@ -4,7 +4,7 @@ import uuid
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import dask.array as da
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from boostplug.core.checks import shown
 from boostplug.core.warning import warn_user
 from boostplug.dask.partitions import ids_and_places, refuse_split_queries
-from boostplug.data.inputs import Inputs
+from boostplug.data.inputs import CheckedInputs, Inputs
 from boostplug.data.named_labels import check_label_name
 from boostplug.data.queries import Queries, row_weights, why_nothing_is_learnt
 from boostplug.data.tables import Schema, refuse_other_categories, refuse_other_columns
@@ -30,45 +30,35 @@ _SET_CATEGORIES = "call X.categorize(), or give all the same with ddf[column].ca
 
 
 class Summary(NamedTuple):
-    """Summary of a partition that the driver holds."""
+    """What the driver holds of a partition."""
 
+    ids: NDArray[Any]
+    """Of the queries, in the order of the rows."""
     n_rows: int
-    n_queries: int
     schema: Schema
     warnings: tuple[str, ...]
     """Texts of warnings about the partition."""
 
 
-class Partition(NamedTuple):
-    """One partition of a training set, on the worker where it lies; the rows of a query stand together."""
-
-    X: Any
-    """A DataFrame, an array or a sparse matrix, without the column of ids."""
-    queries: Queries
-    """Labels and weights too."""
-    ids: NDArray[Any]
-    """Of the queries, in the order of `queries`."""
-    summary: Summary
-
-
 @dataclass(frozen=True)
 class PartitionedSet:
-    """A training or validation set on the cluster: for each partition with rows, its `Partition` and its `Summary`.
+    """A training or validation set on the cluster, without the partitions that have no rows.
 
     Attributes
     ----------
     client : distributed.Client
     futures : list of Future
-        Of the `Partition` of each partition.
+        Of the `CheckedInputs` of each partition, on the worker where it lies; the rows of a query stand together.
     summaries : list of Summary
+        Of each partition.
     where : str
         Start of the name of the set in messages: "eval_set[0]'s ".
     """
 
     client: Any
     futures: list[Any]
-    where: str = ""
-    summaries: list[Summary] = field(default_factory=list)
+    summaries: list[Summary]
+    where: str
 
     @property
     def schema(self) -> Schema:
@@ -76,7 +66,7 @@ class PartitionedSet:
         return self.summaries[0].schema
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> list[Any]:
-        """Return futures of a function of the `Partition` of each partition, called where that lies."""
+        """Return futures of a function of each partition, called where that lies."""
         holders = self.client.who_has(self.futures)  # on an idle worker it would copy the data
         return [
             self.client.submit(
@@ -91,7 +81,7 @@ class PartitionedSet:
         results: list[Any] = self.client.gather(self.submit(function, *arguments))
         return results
 
-    def blocks(self, function: Callable[[Partition, int, int], Any], n_columns: int | None = None) -> Any:
+    def blocks(self, function: Callable[[CheckedInputs, int, int], Any], n_columns: int | None = None) -> Any:
         """Return a Dask array with one block per partition.
 
         Parameters
@@ -102,7 +92,7 @@ class PartitionedSet:
         n_columns : int, optional
             Default: the array has one dimension.
         """
-        firsts = np.cumsum([0, *(summary.n_queries for summary in self.summaries)]).tolist()
+        firsts = np.cumsum([0, *(len(summary.ids) for summary in self.summaries)]).tolist()
         shape = (np.nan,) if n_columns is None else (np.nan, n_columns)
         blocks = [delayed(function)(future, number, firsts[number]) for number, future in enumerate(self.futures)]
         return da.concatenate(
@@ -228,20 +218,17 @@ def partitioned_set(
         )
     # Columns of one frame share its tasks only while none of their graphs is optimised on its own.
     partitions = [
-        delayed(_partition)(f"in partition {k} of {where or 'the training set'}", dict(zip(pieces, one, strict=True)))
+        delayed(_partition, nout=2)(
+            f"in partition {k} of {where or 'the training set'}", dict(zip(pieces, one, strict=True))
+        )
         for k, one in enumerate(zip(*pieces.values(), strict=True))
     ]
-    return _checked(PartitionedSet(client, client.compute(partitions), where), fitted, other)
-
-
-def _checked(found: PartitionedSet, fitted: Schema | None, other: str) -> PartitionedSet:
-    """Return the partitions that have rows, once they fit each other."""
-    client, where = found.client, found.where
+    futures = client.compute([part for two in partitions for part in two])
     with client.as_current():  # wait takes the current one
-        wait(found.futures)
-    client.gather([future for future in found.futures if future.status == "error"])  # raises the first
-    summaries = found.map(lambda part: part.summary)
-    refuse_split_queries(found.map(lambda part: part.ids))
+        wait(futures)
+    client.gather([future for future in futures if future.status == "error"])  # raises the first
+    summaries = client.gather(futures[1::2])
+    refuse_split_queries([summary.ids for summary in summaries])
     filled = [number for number, summary in enumerate(summaries) if summary.n_rows]
     if not filled:
         raise ValueError(f"{where}X and its labels have no rows")
@@ -251,7 +238,7 @@ def _checked(found: PartitionedSet, fitted: Schema | None, other: str) -> Partit
         name = f"{where}X in partition {number}"
         refuse_other_columns(summaries[number].schema, fitted, name)
         refuse_other_categories(summaries[number].schema, fitted, name, f"{other}; {_SET_CATEGORIES}")
-    return PartitionedSet(client, [found.futures[n] for n in filled], where, [summaries[n] for n in filled])
+    return PartitionedSet(client, [futures[2 * n] for n in filled], [summaries[n] for n in filled], where)
 
 
 def checked_collection(value: Any, local: str, name: str = "X") -> Any:
@@ -270,8 +257,8 @@ def _pieces(value: Any, local: str, name: str) -> list[Any]:
     return list(pieces.flat) if isinstance(pieces, np.ndarray) else list(pieces)
 
 
-def _partition(name: str, given: dict[str, Any]) -> Partition:
-    """Return a partition, checked; its name is for errors."""
+def _partition(name: str, given: dict[str, Any]) -> tuple[CheckedInputs, Summary]:
+    """Return a partition, checked, and its summary; its name is for errors."""
     n_rows = {role: np.shape(values)[0] for role, values in given.items()}
     if len({*n_rows.values()}) > 1:
         raise ValueError(
@@ -292,15 +279,14 @@ def _partition(name: str, given: dict[str, Any]) -> Partition:
     except ValueError as error:
         raise ValueError(f"{name}: {error}") from None
     texts = tuple(str(warning.message) for warning in caught)
-    summary = Summary(checked.queries.n_rows, checked.queries.n_queries, checked.schema, texts)
-    return Partition(checked.X, checked.queries, ids, summary)
+    return checked, Summary(ids, checked.queries.n_rows, checked.schema, texts)
 
 
-def _sum_and_count(part: Partition, ranker: Any, metric: Metric) -> tuple[float, float]:
+def _sum_and_count(part: CheckedInputs, ranker: Any, metric: Metric) -> tuple[float, float]:
     return metric.sum_and_count(np.asarray(ranker.predict(part.X)), part.queries)
 
 
-def _sums_and_fault(part: Partition, loss: Loss) -> tuple[NDArray[np.float64], str | None]:
+def _sums_and_fault(part: CheckedInputs, loss: Loss) -> tuple[NDArray[np.float64], str | None]:
     """Return `query_sums` at scores of 0, and the warning where the loss, or a part of it, has no gradient there."""
     queries = with_float32_labels(part.queries, warn=False)
     start = np.zeros(queries.n_rows)

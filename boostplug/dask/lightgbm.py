@@ -7,14 +7,13 @@ from typing import Any
 
 import numpy as np
 from distributed import get_worker
-from sklearn.utils.validation import check_is_fitted
 
 from boostplug.core.arrays import Floats
 from boostplug.core.checks import check_integer, shown
 from boostplug.core.extras import needed_by
 from boostplug.core.threads import threads_of_framework
 from boostplug.dask.collections import PartitionedSet, partitioned_set, published, queries_of_rows
-from boostplug.dask.ranker import RankerOnCollections
+from boostplug.dask.ranker import RankerOnCollections, fitted_state
 from boostplug.data.queries import row_weights
 from boostplug.data.tables import refuse_other_categories, rows_of, schema_of
 from boostplug.estimators.columns import counting_features
@@ -28,8 +27,6 @@ with needed_by("boostplug.dask.LGBMRanker needs", "lightgbm", "dask"):
 
     from boostplug.estimators import lightgbm as local
 
-
-_LOCAL = "boostplug.LGBMRanker"
 _OF_CLUSTER = ("machines", "num_machines", "local_listen_port", "time_out", "tree_learner")  # parameters
 
 
@@ -63,7 +60,7 @@ class LGBMRanker(RankerOnCollections, local.LGBMRanker):  # type: ignore[misc]  
     3.0
     """
 
-    _dtype = np.float64
+    _dtype, _local = np.float64, local.LGBMRanker
 
     def __init__(self, *, client: Any = None, time_out: int = 5, **lightgbm_params: Any) -> None:
         self.client = client
@@ -131,7 +128,7 @@ class LGBMRanker(RankerOnCollections, local.LGBMRanker):  # type: ignore[misc]  
         params = counting_features(params, X, given.columns.values(), self.features)
         categorical_feature = params.pop("categorical_feature")
         client = self._client()
-        parts = partitioned_set(client, given, local=_LOCAL)
+        parts = partitioned_set(client, given, local=self._local_name())
         parts.repeat_warnings()
         model, sample_weight = _checked_model(init_model, parts, feature_name), None
         with warnings.catch_warnings(), published([parts]) as name:
@@ -154,22 +151,9 @@ class LGBMRanker(RankerOnCollections, local.LGBMRanker):  # type: ignore[misc]  
         for _, text in client.get_events(name):
             raise RuntimeError(text)
         _forget_cluster(trained.booster_)
-        self.__dict__.update(_fitted_state(trained), _objective=objective, _fitted_columns=parts.schema)
+        self.__dict__.update(fitted_state(trained), _objective=objective, _fitted_columns=parts.schema)
         self._columns_by_role = {"qid": "qid", **given.columns}
         return self
-
-    def to_local(self) -> local.LGBMRanker:
-        """Return the fitted `boostplug.LGBMRanker`, which knows no cluster: its saved model loads in plain LightGBM.
-
-        Raises
-        ------
-        NotFittedError
-            Before `fit`.
-        """
-        check_is_fitted(self)
-        ranker = local.LGBMRanker(**self._local_params())
-        ranker.__dict__.update(_fitted_state(self))
-        return ranker
 
     def _params_of_workers(self, objective: Any, loss: Loss | None) -> dict[str, Any]:
         """Return the parameters of the training, refusing those that the cluster sets, or that need sums."""
@@ -249,9 +233,3 @@ def _forget_cluster(booster: lgb.Booster) -> None:
     booster.model_from_string(re.sub(lines, "", booster.model_to_string(num_iteration=-1), flags=re.MULTILINE))
     for name in _OF_CLUSTER:
         booster.params.pop(name, None)
-
-
-def _fitted_state(ranker: lgb.LGBMRanker) -> dict[str, Any]:
-    """Return what a ranker has from `fit`, and not from its parameters."""
-    kept = {name: value for name, value in vars(ranker).items() if name.startswith("_") and name != "_other_params"}
-    return {**kept, "fitted_": True}

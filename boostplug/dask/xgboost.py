@@ -1,6 +1,5 @@
 """`XGBRanker` on Dask collections, trained by `xgboost.dask`."""
 
-import copy
 from collections.abc import Mapping
 from functools import partial
 from typing import Any
@@ -32,7 +31,6 @@ with needed_by("boostplug.dask.XGBRanker needs", "xgboost", "dask"):
     from boostplug.estimators.xgboost import XGBRanker as LocalRanker
     from boostplug.estimators.xgboost import model_and_columns
 
-_LOCAL = "boostplug.XGBRanker"
 _NUMBERS = "label_lower_bound"  # the field of a DMatrix, unused by ranking, that holds numbers of partitions
 
 
@@ -66,7 +64,7 @@ class XGBRanker(RankerOnCollections, LocalRanker):  # type: ignore[misc]  # posi
     3.0
     """
 
-    _dtype = np.float32
+    _dtype, _local = np.float32, LocalRanker
 
     def __init__(self, *, objective: Loss | str = "rank:ndcg", client: Any = None, **xgboost_params: Any) -> None:
         self.client = client
@@ -190,7 +188,9 @@ class XGBRanker(RankerOnCollections, LocalRanker):  # type: ignore[misc]  # posi
         """Raise for parameters, metrics and weights that only one machine can use."""
         for name, value in (("booster", "gblinear"), ("tree_method", "exact")):
             if getattr(self, name) == value:
-                raise ValueError(f"{name}={value!r} trains on one machine only; use {_LOCAL}, or leave it out")
+                raise ValueError(
+                    f"{name}={value!r} trains on one machine only; use {self._local_name()}, or leave it out"
+                )
         function = next((m for m in metrics if not isinstance(m, (str, Metric))), None)
         if function is not None:
             raise ValueError(
@@ -201,7 +201,7 @@ class XGBRanker(RankerOnCollections, LocalRanker):  # type: ignore[misc]  # posi
         if built_in and weighted:
             raise ValueError(
                 f"sample_weight cannot be used by XGBoost's {built_in[0]!r} on collections, because xgboost.dask takes "
-                f"no weights of queries; pass losses and metrics of boostplug, or use {_LOCAL}"
+                f"no weights of queries; pass losses and metrics of boostplug, or use {self._local_name()}"
             )
 
     def _computed(self, sets: list[Inputs], known: Schema | None) -> list[PartitionedSet]:
@@ -209,11 +209,14 @@ class XGBRanker(RankerOnCollections, LocalRanker):  # type: ignore[misc]  # posi
 
         `known` is the schema of the model that the training continues.
         """
-        train = partitioned_set(self._client(), sets[0], local=_LOCAL, fitted=known, other="xgb_model")
+        train = partitioned_set(self._client(), sets[0], local=self._local_name(), fitted=known, other="xgb_model")
         if known is not None:
             refuse_unknown_categories(train.schema, known, "X beside xgb_model")
         train.repeat_warnings()
-        found = [train, *(partitioned_set(self._client(), s, local=_LOCAL, fitted=train.schema) for s in sets[1:])]
+        found = [
+            train,
+            *(partitioned_set(self._client(), s, local=self._local_name(), fitted=train.schema) for s in sets[1:]),
+        ]
         for one in found:
             self._refuse_other_kind(one.schema, train.schema, f"{one.where}X")
         return found
@@ -244,21 +247,6 @@ class XGBRanker(RankerOnCollections, LocalRanker):  # type: ignore[misc]  # posi
             matrix.worker_map = _shares(parts, matrix, list((matrices or [matrix])[0].worker_map))
             matrices.append(matrix)
         return matrices
-
-    def to_local(self) -> LocalRanker:
-        """Return a fitted `boostplug.XGBRanker` of the same model and parameters, which needs no cluster.
-
-        Raises
-        ------
-        NotFittedError
-            Before `fit`.
-        """
-        booster = self.get_booster()
-        local = LocalRanker(**self._local_params())
-        local._Booster = booster  # noqa: SLF001 (load_model would take the objective that the file names)
-        local._fitted_columns, local._columns_by_role = self._columns(), self._columns_by_role  # noqa: SLF001
-        local._set_evaluation_result(copy.deepcopy(getattr(self, "evals_result_", {})))  # noqa: SLF001
-        return local
 
 
 def _gradient_hessian(loss: Loss, name: str, scores: Any, matrix: xgb.DMatrix) -> Any:

@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from boostplug.core.arrays import Floats, Ints
 from boostplug.core.checks import FrozenArrays, numbers, refuse_other_order, refuse_where, shown
-from boostplug.data.boundaries import boundaries_of, ids_of
-from boostplug.data.positions import numbers_of_rows, positions_of
+from boostplug.data.boundaries import boundaries_of, ids_of, numbers_of_rows
+from boostplug.data.positions import as_positions
 from boostplug.data.tables import read_features
 
 
@@ -97,7 +97,7 @@ class ClickLog(FrozenArrays):
             if values is not None and len(values) != len(clicks):
                 raise ValueError(f"{name} must hold one id per row ({len(clicks)}), got {len(values)}")
         columns |= {"clicked": clicks, "boundaries": boundaries, "impressions": shown_times}
-        self.__setstate__({**columns, "position": positions_of(position, len(clicks)), "index": index})
+        self.__setstate__({**columns, "position": as_positions(position, len(clicks)), "index": index})
         if shown_times is None:
             self._refuse_repeated_positions()
 

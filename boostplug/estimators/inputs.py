@@ -339,7 +339,9 @@ def check_uses(objective: Any, loss: Loss | None, given: Inputs, metrics: Sequen
     if given.pairs is not None and (loss is None or not loss.takes_pairs):
         raise ValueError(f"pairs cannot be used by objective {objective!r}; pass a loss that takes them, as MPBoost()")
     if given.position is not None and (loss is None or not loss.needs_position):
-        warn_user(f"position is not used by objective {objective!r}, which trains as without it; take boostplug.Unbiased")
+        warn_user(
+            f"position is not used by objective {objective!r}, which trains as without it; take boostplug.Unbiased"
+        )
 
 
 class RankingScore:
