@@ -215,7 +215,7 @@ def _estimator(method: str, log: ClickLog, rows: Shown, X: Any) -> Estimator:
         return _randomised(rows)
     document = np.unique(np.asarray(log.document)[rows.kept], return_inverse=True)[1]
     if method == "randomised":
-        _refuse_fixed_order(rows, document)
+        _check_shuffled(rows, document)
         return _randomised(rows)
     items = rows.items(document)
     if method == "harvesting":
@@ -225,7 +225,7 @@ def _estimator(method: str, log: ClickLog, rows: Shown, X: Any) -> Estimator:
     return regression_em(items, rows.n_positions, None)
 
 
-def _refuse_fixed_order(rows: Shown, document: Ints) -> None:
+def _check_shuffled(rows: Shown, document: Ints) -> None:
     """Raise if documents of a query keep their positions more than on shuffled pages, by Friedman's test.
 
     Positions are standardised within each page, to a variance of 1 - 1/k for k positions. S is their sum over

@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 
 from boostplug.core.checks import shown
 from boostplug.core.warning import warn_user
-from boostplug.dask.partitions import ids_and_places, refuse_split_queries
+from boostplug.dask.partitions import check_whole_queries, ids_and_places
 from boostplug.data.inputs import CheckedInputs, Inputs
 from boostplug.data.named_labels import check_label_name
 from boostplug.data.queries import Queries, row_weights, why_nothing_is_learnt
-from boostplug.data.tables import Schema, refuse_other_categories, refuse_other_columns
+from boostplug.data.tables import Schema, check_same_categories, check_same_columns
 from boostplug.estimators.inputs import with_float32_labels
 from boostplug.losses import Loss
 from boostplug.metrics import Metric
@@ -228,7 +228,7 @@ def partitioned_set(
         wait(futures)
     client.gather([future for future in futures if future.status == "error"])  # raises the first
     summaries = client.gather(futures[1::2])
-    refuse_split_queries([summary.ids for summary in summaries])
+    check_whole_queries([summary.ids for summary in summaries])
     filled = [number for number, summary in enumerate(summaries) if summary.n_rows]
     if not filled:
         raise ValueError(f"{where}X and its labels have no rows")
@@ -236,12 +236,12 @@ def partitioned_set(
         fitted, other = summaries[filled[0]].schema, f"partition {filled[0]}"
     for number in filled:
         name = f"{where}X in partition {number}"
-        refuse_other_columns(summaries[number].schema, fitted, name)
-        refuse_other_categories(summaries[number].schema, fitted, name, f"{other}; {_SET_CATEGORIES}")
+        check_same_columns(summaries[number].schema, fitted, name)
+        check_same_categories(summaries[number].schema, fitted, name, f"{other}; {_SET_CATEGORIES}")
     return PartitionedSet(client, [futures[2 * n] for n in filled], [summaries[n] for n in filled], where)
 
 
-def checked_collection(value: Any, local: str, name: str = "X") -> Any:
+def check_collection(value: Any, local: str, name: str = "X") -> Any:
     """Return a collection on a cluster, in blocks of whole rows; refuse what lies in memory."""
     if not isinstance(value, (dd.DataFrame, dd.Series, da.Array)):
         raise ValueError(
@@ -253,7 +253,7 @@ def checked_collection(value: Any, local: str, name: str = "X") -> Any:
 
 def _pieces(value: Any, local: str, name: str) -> list[Any]:
     """Return the partitions of a collection as delayed values."""
-    pieces = checked_collection(value, local, name).to_delayed(optimize_graph=False)
+    pieces = check_collection(value, local, name).to_delayed(optimize_graph=False)
     return list(pieces.flat) if isinstance(pieces, np.ndarray) else list(pieces)
 
 

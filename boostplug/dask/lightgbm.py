@@ -15,7 +15,7 @@ from boostplug.core.threads import threads_of_framework
 from boostplug.dask.collections import PartitionedSet, partitioned_set, published, queries_of_rows
 from boostplug.dask.ranker import RankerOnCollections, fitted_state
 from boostplug.data.queries import row_weights
-from boostplug.data.tables import refuse_other_categories, rows_of, schema_of
+from boostplug.data.tables import check_same_categories, rows_of, schema_of
 from boostplug.estimators.columns import counting_features
 from boostplug.estimators.parameter_names import LIGHTGBM_ALIASES as ALIASES
 from boostplug.estimators.parameters import for_framework
@@ -119,7 +119,7 @@ class LGBMRanker(RankerOnCollections, local.LGBMRanker):  # type: ignore[misc]  
         LightGBMError
             If a worker is lost; then LightGBM cannot train on the others again until ``client.restart()``.
         """
-        self._refuse(refused)
+        self._check_absent(refused)
         objective, loss = self._objective_of_fit([])
         params = self._params_of_workers(objective, loss)
         given = self._given(X=X, y=y, qid=qid, weight=sample_weight, labels=labels, position=position)
@@ -130,7 +130,7 @@ class LGBMRanker(RankerOnCollections, local.LGBMRanker):  # type: ignore[misc]  
         client = self._client()
         parts = partitioned_set(client, given, local=self._local_name())
         parts.repeat_warnings()
-        model, sample_weight = _checked_model(init_model, parts, feature_name), None
+        model, sample_weight = _check_model(init_model, parts, feature_name), None
         with warnings.catch_warnings(), published([parts]) as name:
             warnings.filterwarnings("ignore", "Parameter n_jobs will be ignored")
             if loss is not None:
@@ -179,9 +179,11 @@ class LGBMRanker(RankerOnCollections, local.LGBMRanker):  # type: ignore[misc]  
         if loss is not None and boosting in {"rf", "random_forest"}:  # LightGBM's own error would leave workers waiting
             raise ValueError("boosting='rf' fails with any custom objective in LightGBM; use 'gbdt', 'dart' or 'goss'")
         local_options = (*ALIASES["early_stopping_round"], "linear_tree", "linear_trees")
-        self._refuse({alias: params.get(alias) or None for alias in local_options})
+        self._check_absent({alias: params.get(alias) or None for alias in local_options})
         learners = {alias: str(params.get(alias)) for alias in ALIASES["tree_learner"]}
-        self._refuse({f"{alias}={name!r}": name for alias, name in learners.items() if name.startswith("feature")})
+        self._check_absent(
+            {f"{alias}={name!r}": name for alias, name in learners.items() if name.startswith("feature")}
+        )
         return params
 
 
@@ -217,13 +219,11 @@ class _Objective:
         return nothing, nothing
 
 
-def _checked_model(init_model: Any, parts: PartitionedSet, feature_name: Any) -> Any:
+def _check_model(init_model: Any, parts: PartitionedSet, feature_name: Any) -> Any:
     """Return the model to go on from, refusing one of other columns or categories."""
     first = parts.client.submit(lambda part: rows_of(part.X, slice(0, 1)), parts.futures[0]).result()
     model, features = local.model_and_features(init_model, first, feature_name)
-    refuse_other_categories(
-        parts.schema, schema_of(features), "X", "init_model; give both the same with set_categories"
-    )
+    check_same_categories(parts.schema, schema_of(features), "X", "init_model; give both the same with set_categories")
     return model.booster_ if isinstance(model, lgb.LGBMModel) else model
 
 

@@ -13,7 +13,7 @@ from distributed import get_client
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from boostplug.dask.collections import checked_collection, partitioned_set
+from boostplug.dask.collections import check_collection, partitioned_set
 from boostplug.metrics import Metric
 
 
@@ -70,7 +70,7 @@ class RankerOnCollections:
         model = self.to_local()
         if not isinstance(X, (da.Array, dd.DataFrame)):
             return model.predict(X, *args, **kwargs)
-        X = checked_collection(X, self._local_name())
+        X = check_collection(X, self._local_name())
         predict = partial(_predictions, dtype=self._dtype, args=args, kwargs=kwargs)
         shared = delayed(model)  # once in the graph, whatever the number of partitions
         if isinstance(X, dd.DataFrame):
@@ -92,7 +92,7 @@ class RankerOnCollections:
         model = self.to_local()
         if not isinstance(X, (da.Array, dd.DataFrame)):
             return float(model.score(X, y, sample_weight, qid=qid, group=group, metric=metric, labels=labels))
-        self._refuse({"group": group})
+        self._check_absent({"group": group})
         judge = model._metric_of_score(metric)  # noqa: SLF001
         inputs = model._inputs_to_judge(X, y, qid, None, sample_weight, labels)  # noqa: SLF001
         return partitioned_set(self._client(), inputs.take_columns(), local=self._local_name()).score(model, judge)
@@ -109,7 +109,7 @@ class RankerOnCollections:
         params = self.get_params(deep=False)  # type: ignore[attr-defined]
         return {name: value for name, value in params.items() if name not in {"client", "time_out"}}
 
-    def _refuse(self, arguments: Mapping[str, Any]) -> None:
+    def _check_absent(self, arguments: Mapping[str, Any]) -> None:
         """Raise for arguments that only the ranker of one machine takes."""
         for name, value in arguments.items():
             if value is not None:

@@ -17,7 +17,7 @@ from boostplug.core.extras import needed_by
 from boostplug.dask.collections import PartitionedSet, partitioned_set, published, queries_of_rows
 from boostplug.dask.ranker import RankerOnCollections
 from boostplug.data.inputs import Inputs
-from boostplug.data.tables import Schema, refuse_unknown_categories
+from boostplug.data.tables import Schema, check_known_categories
 from boostplug.estimators.columns import counting_features
 from boostplug.estimators.inputs import validation_sets
 from boostplug.losses import Loss
@@ -136,13 +136,13 @@ class XGBRanker(RankerOnCollections, LocalRanker):  # type: ignore[misc]  # posi
         xgboost.core.XGBoostError
             If a worker left the cluster.
         """
-        self._refuse(refused)
+        self._check_absent(refused)
         stop = self.early_stopping_rounds
         loss, metrics = self._objective_and_metrics(self.eval_metric)
-        self._refuse_local_options(
+        self._check_local_options(
             loss, metrics, weighted=sample_weight is not None or sample_weight_eval_set is not None
         )
-        callbacks = self._checked_callbacks(stop)
+        callbacks = self._check_callbacks(stop)
         given = self._given(X=X, y=y, qid=qid, weight=sample_weight, labels=labels, position=position)
         train = given.take_columns()
         sets = validation_sets(
@@ -184,7 +184,7 @@ class XGBRanker(RankerOnCollections, LocalRanker):  # type: ignore[misc]  # posi
         self._columns_by_role = {"qid": "qid", **train.columns}
         return self
 
-    def _refuse_local_options(self, loss: Loss | None, metrics: list[Any], *, weighted: bool) -> None:
+    def _check_local_options(self, loss: Loss | None, metrics: list[Any], *, weighted: bool) -> None:
         """Raise for parameters, metrics and weights that only one machine can use."""
         for name, value in (("booster", "gblinear"), ("tree_method", "exact")):
             if getattr(self, name) == value:
@@ -211,14 +211,14 @@ class XGBRanker(RankerOnCollections, LocalRanker):  # type: ignore[misc]  # posi
         """
         train = partitioned_set(self._client(), sets[0], local=self._local_name(), fitted=known, other="xgb_model")
         if known is not None:
-            refuse_unknown_categories(train.schema, known, "X beside xgb_model")
+            check_known_categories(train.schema, known, "X beside xgb_model")
         train.repeat_warnings()
         found = [
             train,
             *(partitioned_set(self._client(), s, local=self._local_name(), fitted=train.schema) for s in sets[1:]),
         ]
         for one in found:
-            self._refuse_other_kind(one.schema, train.schema, f"{one.where}X")
+            self._check_same_sparsity(one.schema, train.schema, f"{one.where}X")
         return found
 
     def _matrices(self, sets: list[PartitionedSet], feature_weights: ArrayLike | None, *, binned: bool) -> list[Any]:

@@ -131,7 +131,7 @@ class Queries(Immutable):
             position_is_rank=True,
         )
         if pairs is not None:
-            pairs.refuse_beyond(len(y))
+            pairs.check_rows(len(y))
 
     def __repr__(self) -> str:
         weighted = "" if self.row_weight is None else ", weighted"

@@ -24,15 +24,15 @@ from boostplug.estimators.inputs import (
     FIT,
     START,
     callbacks_of,
-    checked_set,
+    check_finite_labels,
+    check_set,
     fitted_position_bias,
     loss_of,
     name_for_sets,
-    refuse_infinite_labels,
     starting_from,
 )
 from boostplug.estimators.linear_model import N_BINS, linear_model, without_categories
-from boostplug.estimators.parameter_names import LIGHTGBM_ALIASES, XGBOOST_ALIASES, refuse_unknown_parameters
+from boostplug.estimators.parameter_names import LIGHTGBM_ALIASES, XGBOOST_ALIASES, check_parameter_names
 from boostplug.estimators.parameters import given_names
 from boostplug.losses import Loss
 from boostplug.model.mean import mean_model, plus_trees
@@ -143,17 +143,17 @@ def fit_folds(
         position=position, features=ranker.features, arguments=FIT,
     )  # fmt: skip
     name_of_start = START[framework]
-    given = starting_from(name_of_start, more.pop(name_of_start, None), checked_set(inputs))
-    refuse_infinite_labels(given.queries)
+    given = starting_from(name_of_start, more.pop(name_of_start, None), check_set(inputs))
+    check_finite_labels(given.queries)
     if linear:
-        _refuse_beside_linear(ranker, name_of_start, given)
+        _check_linear(ranker, name_of_start, given)
     draw = partial(group_folds, given.queries, n_splits, shuffle=True, random_state=generator(random_state))
     folds = [fold for _ in range(n_repeats) for fold in draw()]
     if (n_pairs := len(given.queries.grade_groups.query)) < n_splits and labels is None:
         raise ValueError(f"n_splits={n_splits}, but {n_pairs} queries hold two different labels; pass fewer folds")
     parameters = ranker.get_params(deep=False)
     # Not in threads, because it catches warnings. XGBoost keeps unknown names as kwargs.
-    refuse_unknown_parameters(framework, given_names(getattr(ranker, "kwargs", None) or {}))
+    check_parameter_names(framework, given_names(getattr(ranker, "kwargs", None) or {}))
     threads, n_threads = _threads_of(parameters, framework)
     n_workers = 1 if more.get("callbacks") else min(n_threads, len(folds))
     part, ended = partial(_part, given, name_of_start), Event()
@@ -203,7 +203,7 @@ def _each_trained(train: Callable[[Any], Any], folds: Sequence[Any], n_workers: 
             pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _refuse_beside_linear(ranker: Any, name_of_start: str, given: CheckedInputs) -> None:
+def _check_linear(ranker: Any, name_of_start: str, given: CheckedInputs) -> None:
     """Raise for what a linear model of the labels does not keep."""
     parameters = ranker.get_params()
     constraints = [name for name in LIGHTGBM_ALIASES["monotone_constraints"] if parameters.get(name) is not None]

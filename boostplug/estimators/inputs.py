@@ -14,7 +14,7 @@ from boostplug.core.checks import check_instance, numbers, refuse_class, refuse_
 from boostplug.core.warning import warn_user
 from boostplug.data.inputs import CheckedInputs, Inputs, selected
 from boostplug.data.queries import Queries
-from boostplug.data.tables import Schema, is_frame, read_features, refuse_repeated, without_columns
+from boostplug.data.tables import Schema, as_features, check_unique, is_frame, without_columns
 from boostplug.estimators.parameter_names import is_own_metric
 from boostplug.losses import LOSSES, Loss
 from boostplug.metrics import METRICS, NDCG, Metric
@@ -60,7 +60,7 @@ def metrics_of(eval_metric: Any, framework: str = "") -> list[Any]:
         refuse_class("eval_metric", metric, Metric)
         if not isinstance(metric, (Metric, str)) and (not (framework and callable(metric)) or isinstance(metric, Loss)):
             raise ValueError(f"eval_metric must hold metrics such as boostplug.NDCG(10); got {shown(metric)}")
-    refuse_repeated([metric.name for metric in metrics if isinstance(metric, Metric)], "eval_metric")
+    check_unique([metric.name for metric in metrics if isinstance(metric, Metric)], "eval_metric")
     return metrics
 
 
@@ -88,7 +88,7 @@ def callbacks_of(callbacks: Any) -> list[Any]:
     return list(callbacks or ())
 
 
-def checked_set(inputs: Inputs, fitted: Schema | None = None) -> CheckedInputs:
+def check_set(inputs: Inputs, fitted: Schema | None = None) -> CheckedInputs:
     """Return a training or validation set, which has rows; `fitted` decides the types of its columns."""
     given = inputs.checked(fitted)
     if not given.queries.n_rows:
@@ -131,10 +131,10 @@ def sets_of_fit(
         Scores that each validation set starts from.
     """
     objective, loss, metrics = uses
-    train = starting_from(START[framework], start, checked_set(given))
+    train = starting_from(START[framework], start, check_set(given))
     check_uses(objective, loss, given, metrics, per_set["labelled"])
     model, train = continued(train._replace(queries=with_float32_labels(train.queries)))
-    check = partial(checked_set, fitted=train.schema)
+    check = partial(check_set, fitted=train.schema)
     sets = validation_sets(eval_set, given, train, check, framework, **per_set)
     sets = each_starting_from(framework, starts, sets, train)
     warn_of_idle_part(loss, train.queries)
@@ -242,7 +242,7 @@ def each_starting_from(
     """
     name, prepared = name_for_sets(framework, START[framework]), []
     for i, (start, one) in enumerate(zip(one_per_set(name, values, len(sets)), sets, strict=True)):
-        refuse_infinite_labels(one.queries, f"eval_set[{i}]'s labels")
+        check_finite_labels(one.queries, f"eval_set[{i}]'s labels")
         is_train = start is None and one.queries is train.queries
         prepared.append(train if is_train else starting_from(f"{name}[{i}]", start, one))
         if train.start is not None and prepared[i].start is None:
@@ -257,7 +257,7 @@ def is_training_set(one: CheckedInputs, train: CheckedInputs) -> bool:
     return one.queries is train.queries and np.array_equal(*starts)
 
 
-def refuse_infinite_labels(queries: Queries, name: str = "labels") -> None:
+def check_finite_labels(queries: Queries, name: str = "labels") -> None:
     """Raise for labels that are infinite in single precision."""
     why = "is beyond single precision (1e38), in which the frameworks keep labels; rescale the labels"
     refuse_where(name, np.abs(queries.labels) >= _INFINITE, queries.labels, why)
@@ -280,7 +280,7 @@ def with_float32_labels(queries: Queries, *, warn: bool = True) -> Queries:
         If a label is beyond single precision.
     """
     labels = queries.labels
-    refuse_infinite_labels(queries)
+    check_finite_labels(queries)
     rounded = labels.astype(np.float32).astype(np.float64)
     if np.array_equal(rounded, labels):
         return queries
@@ -411,7 +411,7 @@ class RankingScore:
 
     def _features_of(self, X: Any, fitted: Schema | None) -> Any:
         """Return features to predict from, without the columns that `fit` has taken out."""
-        return read_features(self._selected(X), fitted=fitted)
+        return as_features(self._selected(X), fitted=fitted)
 
     def _metric_of_score(self, metric: Metric | str | None) -> Metric:
         """Return the metric of `score`."""

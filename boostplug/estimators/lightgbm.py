@@ -17,7 +17,7 @@ from boostplug.core.extras import needed_by
 from boostplug.core.warning import warn_user
 from boostplug.data.inputs import CheckedInputs
 from boostplug.data.pairs import Pairs
-from boostplug.data.tables import Schema, align, refuse_repeated, refuse_unknown_categories, schema_of
+from boostplug.data.tables import Schema, align, check_known_categories, check_unique, schema_of
 from boostplug.estimators.columns import counting_features
 from boostplug.estimators.inputs import (
     RankingScore,
@@ -28,7 +28,7 @@ from boostplug.estimators.inputs import (
     sets_of_fit,
     weight_for,
 )
-from boostplug.estimators.parameter_names import GAINS_REMEDY, NO_GAIN, refuse_options, refuse_unknown_parameters
+from boostplug.estimators.parameter_names import GAINS_REMEDY, NO_GAIN, check_options, check_parameter_names
 from boostplug.estimators.parameter_names import LIGHTGBM_ALIASES as ALIASES
 from boostplug.estimators.parameters import for_framework, given_names, nested, resolved
 from boostplug.losses import Loss
@@ -186,7 +186,7 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
             labels=eval_labels, labelled=eval_labelled, weight=eval_sample_weight,
         )  # fmt: skip
         if eval_names is not None:
-            refuse_repeated(eval_names, "eval_names")
+            check_unique(eval_names, "eval_names")
         if init_model is not None and (init_score is not None or eval_init_score is not None):
             raise ValueError("LightGBM starts from init_model, not from init_score or eval_init_score; leave one out")
         metrics = self._evaluated(metrics, eval_at, default=loss is not None and has_labels(sets))
@@ -291,9 +291,9 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
         if loss is not None and self.class_weight is not None:
             raise ValueError(f"class_weight={shown(self.class_weight)} has no meaning in ranking; pass sample_weight")
         if loss is not None:
-            refuse_options("lightgbm", self.get_params(), metrics)
+            check_options("lightgbm", self.get_params(), metrics)
             refuse_bagging_by_query(self.get_params())
-        refuse_unknown_parameters("lightgbm", given_names(self._other_params))
+        check_parameter_names("lightgbm", given_names(self._other_params))
         return objective, loss
 
     def _evaluated(self, metrics: list[Any], eval_at: Any, *, default: bool) -> list[Any]:
@@ -376,7 +376,7 @@ def continued(init_model: Any, feature_name: Any, train: CheckedInputs) -> tuple
     train = train._replace(X=features)
     if feature_name == "auto":
         names = [name.replace(" ", "_") for name in train.schema.names or ()]
-        refuse_repeated(names, "X, in whose names LightGBM writes a blank as _,")
+        check_unique(names, "X, in whose names LightGBM writes a blank as _,")
     return init_model, train
 
 
@@ -396,7 +396,7 @@ def model_and_features(init_model: Any, X: Any, feature_name: Any) -> tuple[Any,
     own = getattr(init_model, "_fitted_columns", None)
     categories = _categories_of(model, schema) if own is None or own.categories is None else own.categories
     fitted = Schema(len(known), tuple(known), categories)
-    refuse_unknown_categories(schema, fitted, "X beside init_model")
+    check_known_categories(schema, fitted, "X beside init_model")
     return init_model, align(X, fitted, "X beside init_model", schema=schema._replace(names=names), new="appended")
 
 

@@ -32,7 +32,7 @@ def linear_model(
     X: NDArray[np.float32], queries: Queries, *, softmax: bool, alpha: float | None, n_bins: int
 ) -> tuple[float, Floats, list[Tree]]:
     """Return the penalty, the coefficients, and a tree for each that is not 0; see `LinearRanker`."""
-    steps = [_Steps.of(column, n_bins) for column in X[queries.judged].T]
+    steps = [_Steps.from_column(column, n_bins) for column in X[queries.judged].T]
     data = _Quantiles(X, queries, steps, softmax=softmax)
     alpha = data.best_alpha() if alpha is None else float(alpha)
     c = data.coefficients(np.arange(data.queries.n_rows), [alpha])[:, 0]
@@ -58,7 +58,7 @@ class _Steps(NamedTuple):
     """The step of missing values: that of the median."""
 
     @classmethod
-    def of(cls, column: NDArray[np.float32], n_bins: int) -> Self:
+    def from_column(cls, column: NDArray[np.float32], n_bins: int) -> Self:
         """Return the quantiles of a column: a step for each value, or at most `n_bins` steps of like numbers of rows.
 
         A value of many rows has a step of its own, and leaves the others their steps.

@@ -115,7 +115,7 @@ GAINS_REMEDY = (
 )
 
 
-def refuse_options(framework: str, parameters: Mapping[str, Any], metrics: Iterable[Any]) -> None:
+def check_options(framework: str, parameters: Mapping[str, Any], metrics: Iterable[Any]) -> None:
     """Raise ValueError for options of the framework's own objectives, which would have no effect on a loss of ours.
 
     Options that a metric of the framework may read too, such as label_gain, pass beside names of its metrics.
@@ -147,7 +147,7 @@ def is_dart(parameters: Mapping[str, Any]) -> bool:
     return parameters.get("booster") == "dart" or any(str(value).lower() == "dart" for value in boosting)
 
 
-def refuse_unknown_parameters(framework: str, names: Iterable[str], argument: str = "") -> None:
+def check_parameter_names(framework: str, names: Iterable[str], argument: str = "") -> None:
     """Raise for a name that is not a parameter of the framework.
 
     Parameters
@@ -212,3 +212,6 @@ def is_own_metric(framework: str, name: str) -> bool:
     """Return whether a framework has a metric of this name."""
     name = name.partition("@")[0].rstrip("-") if framework == "xgboost" else name.lower()
     return name in _METRICS.get(framework, "").split(" ")
+
+
+refuse_unknown_parameters = check_parameter_names  # the old name, for modules that still call it so

@@ -17,8 +17,8 @@ from boostplug.data.pairs import Pairs
 from boostplug.data.tables import (
     Schema,
     align,
-    refuse_sparse_beside_dense,
-    refuse_unknown_categories,
+    check_known_categories,
+    check_same_sparsity,
     schema_of,
     with_text_categories,
 )
@@ -34,7 +34,7 @@ from boostplug.estimators.inputs import (
     sets_of_fit,
     weight_for,
 )
-from boostplug.estimators.parameter_names import POINTWISE, is_dart, refuse_options, refuse_unknown_parameters
+from boostplug.estimators.parameter_names import POINTWISE, check_options, check_parameter_names, is_dart
 from boostplug.estimators.parameters import for_framework, given_names, nested, resolved
 from boostplug.losses import Loss
 from boostplug.metrics import NDCG, Metric
@@ -194,8 +194,8 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
             pairs=eval_pairs, labels=eval_labels, labelled=eval_labelled, weight=sample_weight_eval_set,
         )  # fmt: skip
         for one in sets:
-            self._refuse_other_kind(one.schema, train.schema, f"{one.where}X")
-        callbacks = self._checked_callbacks(self.early_stopping_rounds)
+            self._check_same_sparsity(one.schema, train.schema, f"{one.where}X")
+        callbacks = self._check_callbacks(self.early_stopping_rounds)
         binned, taken = model is None and self._grows_on_quantiles(), train.columns.values()
         weights = self._weights_of_features(feature_weights, X, taken, train.schema.n_columns)
         matrix = self._matrix(train, binned=binned, feature_weights=weights)
@@ -239,7 +239,7 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
         fitted = self._columns() if checks else None
         features = self._features_of(X, fitted)
         if fitted is not None:
-            self._refuse_other_kind(schema_of(features), fitted)
+            self._check_same_sparsity(schema_of(features), fitted)
         return super().predict(
             with_text_categories(features), **{name: native(value) for name, value in kwargs.items()}
         )
@@ -308,15 +308,15 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
         model, known = model_and_columns(xgb_model, self.get_xgb_params())
         if known is not None:
             name = "X beside xgb_model"
-            refuse_unknown_categories(train.schema, known, name)
+            check_known_categories(train.schema, known, name)
             train = train._replace(X=align(train.X, known, name, new="refused"))
-            self._refuse_other_kind(train.schema, known, name)
+            self._check_same_sparsity(train.schema, known, name)
         return model, train
 
-    def _refuse_other_kind(self, schema: Schema, fitted: Schema, name: str = "X") -> None:
+    def _check_same_sparsity(self, schema: Schema, fitted: Schema, name: str = "X") -> None:
         """Raise if only one of X and the training set is sparse, where that changes scores."""
         if self.missing != 0:
-            refuse_sparse_beside_dense(schema, fitted, name)
+            check_same_sparsity(schema, fitted, name)
 
     def _matrix(
         self, given: CheckedInputs, *, binned: bool, ref: xgb.DMatrix | None = None, feature_weights: Any = None
@@ -353,8 +353,8 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
             raise ValueError(f"objective must be a loss or a name; got {self.objective!r}; derive a boostplug.Loss")
         metrics = metrics_of(eval_metric, "xgboost")
         if loss is not None:
-            refuse_options("xgboost", self.get_xgb_params(), metrics)
-        refuse_unknown_parameters("xgboost", given_names(getattr(self, "kwargs", None) or {}))
+            check_options("xgboost", self.get_xgb_params(), metrics)
+        check_parameter_names("xgboost", given_names(getattr(self, "kwargs", None) or {}))
         return loss, metrics
 
     def _weights_of_features(
@@ -369,7 +369,7 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
             raise ValueError(f"feature_weights must hold {n_features} numbers, one for each feature; {what}")
         return weights
 
-    def _checked_callbacks(self, early_stopping_rounds: int | None) -> list[Any]:
+    def _check_callbacks(self, early_stopping_rounds: int | None) -> list[Any]:
         """Return what is called each round, checked, as is early stopping."""
         if early_stopping_rounds is not None:
             check_integer("early_stopping_rounds", early_stopping_rounds, 1, ", or None")
@@ -400,7 +400,7 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
         if loss is not None:
             params["objective"] = "rank:pairwise"
         if model is not None:
-            _refuse_other_base_score(params.pop("base_score", None), model)
+            _check_base_score(params.pop("base_score", None), model)
         elif loss is not None and params.get("base_score") is None:
             params["base_score"] = 0.0
         return params, custom
@@ -456,7 +456,7 @@ def model_and_columns(xgb_model: Any, parameters: Mapping[str, Any]) -> tuple[xg
     return booster, xgb_model._columns() if isinstance(xgb_model, XGBRanker) else _columns_of(booster)  # noqa: SLF001
 
 
-def _refuse_other_base_score(given: float | None, booster: xgb.Booster) -> None:
+def _check_base_score(given: float | None, booster: xgb.Booster) -> None:
     """Raise where base_score is not that of the model that the training goes on from, whose scores would move."""
     parameters = json.loads(booster.save_config())["learner"]["learner_model_param"]
     own = np.ravel(json.loads(parameters["base_score"]))  # a list since XGBoost 3.1

@@ -70,9 +70,7 @@ def test_a_loss_refuses_several_machines(given):
 
 def test_misspelt_names_of_xgboost_are_refused():
     read = ["rate_drop", "feature_selector", "top_k", "eta", "lambda", "seed", "process_type", "num_class", "max_bin"]
-    names.refuse_unknown_parameters(
-        "xgboost", [*read, *(alias for one in names.XGBOOST_ALIASES.values() for alias in one)]
-    )
+    names.check_parameter_names("xgboost", [*read, *(alias for one in names.XGBOOST_ALIASES.values() for alias in one)])
     for objective in (LOSS, "rank:ndcg"):
         with pytest.raises(ValueError, match="max_dept is not a parameter of XGBoost; did you mean max_depth"):
             bp.XGBRanker(objective=objective, max_dept=3, verbosity=0).fit(X, Y, qid=QID)
@@ -81,6 +79,6 @@ def test_misspelt_names_of_xgboost_are_refused():
 
 def test_misspelt_names_of_lightgbm_are_refused():
     known = [alias for aliases in names.LIGHTGBM_ALIASES.values() for alias in aliases]
-    names.refuse_unknown_parameters("lightgbm", [*known, "class_weight", "importance_type", "extra_trees"])
+    names.check_parameter_names("lightgbm", [*known, "class_weight", "importance_type", "extra_trees"])
     with pytest.raises(ValueError, match="num_leafs is not a parameter of LightGBM; did you mean num_leaf"):
         bp.LGBMRanker(objective=LOSS, num_leafs=3).fit(X, Y, qid=QID)

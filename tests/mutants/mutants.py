@@ -235,7 +235,7 @@ MUTANTS = [
         ),
         (
             "an option of the frameworks' own losses is accepted and ignored",
-            "estimators.parameter_names.refuse_options",
+            "estimators.parameter_names.check_options",
             "value is None",
             "True",
         ),
