@@ -18,7 +18,6 @@ from boostplug.dask.collections import PartitionedSet, partitioned_set, publishe
 from boostplug.dask.ranker import RankerOnCollections
 from boostplug.data.inputs import Inputs
 from boostplug.data.tables import Schema, check_known_categories
-from boostplug.estimators.columns import counting_features
 from boostplug.estimators.inputs import validation_sets
 from boostplug.losses import Loss
 from boostplug.metrics import Metric
@@ -137,12 +136,10 @@ class XGBRanker(RankerOnCollections, LocalRanker):  # type: ignore[misc]  # posi
             If a worker left the cluster.
         """
         self._check_absent(refused)
-        stop = self.early_stopping_rounds
         loss, metrics = self._objective_and_metrics(self.eval_metric)
         self._check_local_options(
             loss, metrics, weighted=sample_weight is not None or sample_weight_eval_set is not None
         )
-        callbacks = self._check_callbacks(stop)
         given = self._given(X=X, y=y, qid=qid, weight=sample_weight, labels=labels, position=position)
         train = given.take_columns()
         sets = validation_sets(
@@ -150,33 +147,30 @@ class XGBRanker(RankerOnCollections, LocalRanker):  # type: ignore[misc]  # posi
             qid=eval_qid, weight=sample_weight_eval_set, labels=eval_labels,
         )  # fmt: skip
         different = [train, *(one for one in sets if one is not train)]
-        if stop is not None and not sets:
-            raise ValueError(f"early_stopping_rounds={stop} needs a validation set; pass eval_set and eval_qid")
+        if self.early_stopping_rounds is not None and not sets:
+            raise ValueError(
+                f"early_stopping_rounds={self.early_stopping_rounds} needs a validation set; pass eval_set and eval_qid"
+            )
         model, known = model_and_columns(xgb_model, self.get_xgb_params())
-        params, custom = self._training_parameters(loss, metrics, evaluates=bool(sets), model=model)
-        params = counting_features(params, X, train.columns.values(), self.features)
+        arguments, custom, binned = self._training(X, train.columns, loss, metrics, bool(sets), model)
         if verbose:
-            callbacks.append(EvaluationMonitor(period=1 if verbose is True else verbose, logger=_print))
+            arguments["callbacks"].append(EvaluationMonitor(period=1 if verbose is True else verbose, logger=_print))
         computed = self._computed(different, known)
         if loss is not None:
             computed[0].sums_of(loss)  # raises or warns before the training
         n_features = computed[0].schema.n_columns
-        weights = self._weights_of_features(feature_weights, X, train.columns.values(), n_features)
+        weights = self._weights_of_features(feature_weights, X, train.columns, n_features)
         with published(computed) as name:
-            matrices = self._matrices(computed, weights, binned=model is None and self._grows_on_quantiles())
+            matrices = self._matrices(computed, weights, binned=binned)
             of_sets = dict(zip(map(id, different), matrices, strict=True))
             trained = xgb_dask.train(
                 computed[0].client,
-                params,
-                matrices[0],
-                num_boost_round=self.get_num_boosting_rounds(),
+                dtrain=matrices[0],
                 evals=[(of_sets[id(one)], f"validation_{i}") for i, one in enumerate(sets)],
                 obj=None if loss is None else partial(_gradient_hessian, loss, name),
                 custom_metric=partial(_values, custom, name) if custom else None,
-                early_stopping_rounds=stop,
-                xgb_model=model,
                 verbose_eval=False,
-                callbacks=callbacks,
+                **arguments,
             )
         self._Booster = xgb.Booster({"n_jobs": self.n_jobs}, model_file=trained["booster"].save_raw("ubj"))
         self._fitted_columns = computed[0].schema

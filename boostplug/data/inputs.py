@@ -34,6 +34,7 @@ from boostplug.data.tables import (
     rows_of,
     schema_of,
     split_columns,
+    with_columns,
 )
 
 _ROLES = ("y", "qid", "weight", "position")
@@ -261,7 +262,7 @@ def selected(X: Any, features: Any, taken: Iterable[Any] = ()) -> Any:
     for name in kept:
         check_has_column(name, "features", column_names(X))
     check_unique(kept, "features")
-    return X[kept] if hasattr(X, "iloc") else X.select(kept)
+    return with_columns(X, kept)
 
 
 def check_has_column(name: str, argument: str, there: Sequence[Any]) -> None:

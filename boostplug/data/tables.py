@@ -59,19 +59,21 @@ def rows_of(X: Any, rows: Any) -> Any:
 def split_columns(X: Any, names: Sequence[str]) -> tuple[Any, list[Any]]:
     """Split a DataFrame into the table without the named columns, and these columns."""
     columns = [X[name] for name in names]
-    if not names:
-        return X, columns
-    try:
-        return X.drop(columns=[*names]), columns  # pandas, pyarrow
-    except TypeError:
-        return X.drop([*names]), columns  # polars
+    return without_columns(X, names), columns
+
+
+def with_columns(X: Any, names: Sequence[str]) -> Any:
+    """Return a DataFrame with only the named columns, in their order."""
+    return X[[*names]] if hasattr(X, "iloc") else X.select([*names])
 
 
 def without_columns(X: Any, names: Iterable[Any]) -> Any:
     """Return a table without the named columns, where it has them."""
-    check_computed(X)
     there = column_names(X)
-    return split_columns(X, [name for name in dict.fromkeys(names) if name in there])[0]
+    absent = [name for name in dict.fromkeys(names) if name in there]
+    if not absent or hasattr(X, "drop_duplicates"):  # pandas, dask
+        return X.drop(columns=absent) if absent else X
+    return with_columns(X, [name for name in there if name not in absent])
 
 
 def check_computed(X: Any, name: str = "X") -> None:

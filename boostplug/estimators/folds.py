@@ -161,10 +161,10 @@ def fit_folds(
     def trained(fold: tuple[Ints, Ints]) -> tuple[Any, Any]:
         train, held = fold
         one = clone(ranker).set_params(**{threads: n_threads // n_workers})
-        evaluation = {
-            name_for_sets(framework, name): [value] for name, value in part(held).items() if name != "position"
-        }
-        evaluation["eval_set"] = [(evaluation.pop("eval_X")[0], evaluation.pop("eval_y")[0])]
+        judged = part(held)
+        judged.pop("position", None)
+        evaluation = {"eval_set": [(judged.pop("X"), judged.pop("y"))]}
+        evaluation |= {name_for_sets(framework, name): [value] for name, value in judged.items()}
         one.fit(**part(train), **evaluation, **_stopping(one, framework, early_stopping_rounds, more, ended))
         return one, one.predict(rows_of(given.X, held))
 

@@ -14,7 +14,7 @@ from boostplug.core.checks import check_instance, numbers, refuse_class, refuse_
 from boostplug.core.warning import warn_user
 from boostplug.data.inputs import CheckedInputs, Inputs, selected
 from boostplug.data.queries import Queries
-from boostplug.data.tables import Schema, as_features, check_unique, is_frame, without_columns
+from boostplug.data.tables import Schema, as_features, check_computed, check_unique, is_frame, without_columns
 from boostplug.estimators.parameter_names import is_own_metric
 from boostplug.losses import LOSSES, Loss
 from boostplug.metrics import METRICS, NDCG, Metric
@@ -406,6 +406,7 @@ class RankingScore:
 
     def _selected(self, X: Any) -> Any:
         """Return a table to predict from without the columns that are no features."""
+        check_computed(X)
         taken = {"qid": "qid", **self._columns_by_role}.values()
         return selected(without_columns(X, taken), self.features, taken)
 

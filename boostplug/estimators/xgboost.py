@@ -2,7 +2,7 @@
 
 import copy
 import json
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -195,28 +195,22 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
         )  # fmt: skip
         for one in sets:
             self._check_same_sparsity(one.schema, train.schema, f"{one.where}X")
-        callbacks = self._check_callbacks(self.early_stopping_rounds)
-        binned, taken = model is None and self._grows_on_quantiles(), train.columns.values()
-        weights = self._weights_of_features(feature_weights, X, taken, train.schema.n_columns)
+        arguments, custom, binned = self._training(X, train.columns, loss, metrics, has_labels(sets), model)
+        weights = self._weights_of_features(feature_weights, X, train.columns, train.schema.n_columns)
         matrix = self._matrix(train, binned=binned, feature_weights=weights)
         evals = [
             matrix if is_training_set(one, train) else self._matrix(one, binned=binned, ref=matrix) for one in sets
         ]
-        params, custom = self._training_parameters(loss, metrics, evaluates=has_labels(sets), model=model)
         results: dict[str, Any] = {}
         with xgb.config_context(verbosity=1 if self.verbosity is None else self.verbosity):
             self._Booster = xgb.train(
-                counting_features(params, X, taken, self.features),
-                matrix,
-                num_boost_round=self.get_num_boosting_rounds(),
+                dtrain=matrix,
                 evals=[(valid, f"validation_{i}") for i, valid in enumerate(evals)],
                 obj=loss,
                 custom_metric=self._custom_metric(custom),
                 evals_result=results,
-                early_stopping_rounds=self.early_stopping_rounds,
                 verbose_eval=verbose,
-                xgb_model=model,
-                callbacks=callbacks,
+                **arguments,
             )
         self._set_evaluation_result(results)
         self._keep(X, train, loss, has_split=bool(self._Booster.get_score()), cause=None)
@@ -358,35 +352,46 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
         return loss, metrics
 
     def _weights_of_features(
-        self, given: ArrayLike | None, X: Any, taken: Collection[str], n_features: int
+        self, given: ArrayLike | None, X: Any, columns: Mapping[str, str], n_features: int
     ) -> ArrayLike | None:
         """Return a weight for each feature: fit's, else the constructor's."""
         given = native(self.feature_weights if given is None else given)
-        counted = counting_features({"feature_weights": given}, X, taken, self.features)
+        counted = counting_features({"feature_weights": given}, X, columns.values(), self.features)
         weights: ArrayLike | None = counted["feature_weights"]
         if weights is not None and np.shape(weights) != (n_features,):
             what = f"got shape {np.shape(weights)}"
             raise ValueError(f"feature_weights must hold {n_features} numbers, one for each feature; {what}")
         return weights
 
-    def _check_callbacks(self, early_stopping_rounds: int | None) -> list[Any]:
-        """Return what is called each round, checked, as is early stopping."""
-        if early_stopping_rounds is not None:
-            check_integer("early_stopping_rounds", early_stopping_rounds, 1, ", or None")
-        given = callbacks_of(self.callbacks)
-        stops = early_stopping_rounds is not None or any(isinstance(c, xgb.callback.EarlyStopping) for c in given)
+    def _training(
+        self,
+        X: Any,
+        columns: Mapping[str, str],
+        loss: Loss | None,
+        metrics: list[Any],
+        evaluates: bool,
+        model: xgb.Booster | None,
+    ) -> tuple[dict[str, Any], list[Any], bool]:
+        """Return arguments of `xgb.train`, checked, the metrics that it must get as functions, and whether to bin.
+
+        Parameters
+        ----------
+        X, columns
+            Features as `fit` got them, and the columns that are none.
+        loss : Loss or None
+        metrics : list
+        evaluates : bool
+            Whether there are sets by which a loss of ours has its default metric.
+        model : Booster or None
+            The one that the training goes on from, whose base score stays.
+        """
+        rounds = self.early_stopping_rounds
+        if rounds is not None:
+            check_integer("early_stopping_rounds", rounds, 1, ", or None")
+        callbacks = callbacks_of(self.callbacks)
+        stops = rounds is not None or any(isinstance(one, xgb.callback.EarlyStopping) for one in callbacks)
         if stops and is_dart(self.get_xgb_params()):
             raise ValueError("booster='dart' has no best round to stop at; leave out early_stopping_rounds, or dart")
-        return given
-
-    def _training_parameters(
-        self, loss: Loss | None, metrics: list[Any], *, evaluates: bool, model: xgb.Booster | None
-    ) -> tuple[dict[str, Any], list[Any]]:
-        """Return what `xgb.train` gets, and the metrics that it is to get as functions.
-
-        `evaluates` says whether there are sets by which a loss of ours has its default metric; `model` is the one that
-        the training goes on from, whose base score stays.
-        """
         if not metrics and loss is not None and evaluates:
             metrics = [NDCG(10)]
         built_in = [metric for metric in metrics if isinstance(metric, str)]
@@ -403,7 +408,15 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
             _check_base_score(params.pop("base_score", None), model)
         elif loss is not None and params.get("base_score") is None:
             params["base_score"] = 0.0
-        return params, custom
+        arguments = {
+            "params": counting_features(params, X, columns.values(), self.features),
+            "num_boost_round": self.get_num_boosting_rounds(),
+            "early_stopping_rounds": rounds,
+            "xgb_model": model,
+            "callbacks": callbacks,
+        }
+        grows_on_bins = self.tree_method in {None, "hist", "auto"} and self.booster != "gblinear"
+        return arguments, custom, model is None and grows_on_bins
 
     def _custom_metric(self, metrics: list[Any]) -> Callable[..., Any] | None:
         """Return one function for all metrics that are none of XGBoost's own."""
@@ -411,10 +424,6 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
             return None
         wrapped = [m if isinstance(m, Metric) else ltr_metric_decorator(m, self.n_jobs) for m in metrics]
         return lambda scores, matrix: [m(scores, matrix) for m in wrapped]
-
-    def _grows_on_quantiles(self) -> bool:
-        """Return whether the trees are grown on bins of quantiles, for which a matrix need hold no more."""
-        return self.tree_method in {None, "hist", "auto"} and self.booster != "gblinear"
 
 
 def _columns_of(booster: xgb.Booster) -> Schema:
