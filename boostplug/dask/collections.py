@@ -272,9 +272,9 @@ def _partition(name: str, given: dict[str, Any]) -> tuple[CheckedInputs, Summary
             ids, of_row = ids_and_places(given.pop("qid"), "qid")
             inputs = Inputs(**given, labels=labels, group=np.bincount(of_row))
             if (of_row[1:] < of_row[:-1]).any():
-                inputs.checked()  # names rows by their places in the partition
+                inputs.check()  # names rows by their places in the partition
                 inputs = inputs.of_rows(np.argsort(of_row, kind="stable"))
-            checked = inputs.checked()
+            checked = inputs.check()
             with_float32_labels(checked.queries)
     except ValueError as error:
         raise ValueError(f"{name}: {error}") from None

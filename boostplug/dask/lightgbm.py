@@ -30,7 +30,7 @@ with needed_by("boostplug.dask.LGBMRanker needs", "lightgbm", "dask"):
 _OF_CLUSTER = ("machines", "num_machines", "local_listen_port", "time_out", "tree_learner")  # parameters
 
 
-class LGBMRanker(RankerOnCollections, local.LGBMRanker):  # type: ignore[misc]  # position_bias_
+class LGBMRanker(RankerOnCollections, local.LGBMRanker):
     """`boostplug.LGBMRanker` that trains on a Dask cluster, on collections whose partitions hold whole queries.
 
     `lightgbm.DaskLGBMRanker` trains. A loss has the scale of all workers, so the model equals that of one machine if

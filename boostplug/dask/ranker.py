@@ -14,10 +14,11 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from boostplug.dask.collections import check_collection, partitioned_set
+from boostplug.estimators.inputs import RankingScore
 from boostplug.metrics import Metric
 
 
-class RankerOnCollections:
+class RankerOnCollections(RankingScore):
     """Mixin for a ranker of one machine, which predicts and scores the partitions where they lie."""
 
     client: Any
@@ -40,7 +41,7 @@ class RankerOnCollections:
         return ranker
 
     @property
-    def position_bias_(self) -> NoReturn:
+    def position_bias_(self) -> NoReturn:  # type: ignore[override]
         """Raise an AttributeError: no machine holds all pages."""
         remedy = "call loss.position_bias(ranker.predict(X), queries) on pages in memory"
         raise AttributeError(
@@ -93,8 +94,8 @@ class RankerOnCollections:
         if not isinstance(X, (da.Array, dd.DataFrame)):
             return float(model.score(X, y, sample_weight, qid=qid, group=group, metric=metric, labels=labels))
         self._check_absent({"group": group})
-        judge = model._metric_of_score(metric)  # noqa: SLF001
-        inputs = model._inputs_to_judge(X, y, qid, None, sample_weight, labels)  # noqa: SLF001
+        judge = self._metric_of_score(metric)
+        inputs = self._inputs_to_judge(X, y, qid, None, sample_weight, labels)
         return partitioned_set(self._client(), inputs.take_columns(), local=self._local_name()).score(model, judge)
 
     def _local_name(self) -> str:

@@ -33,7 +33,7 @@ with needed_by("boostplug.dask.XGBRanker needs", "xgboost", "dask"):
 _NUMBERS = "label_lower_bound"  # the field of a DMatrix, unused by ranking, that holds numbers of partitions
 
 
-class XGBRanker(RankerOnCollections, LocalRanker):  # type: ignore[misc]  # position_bias_
+class XGBRanker(RankerOnCollections, LocalRanker):
     """`boostplug.XGBRanker` on Dask collections: the model that one machine would train.
 
     `xgboost.dask` trains. A loss is scaled over all workers, and metrics and early stopping use all queries. Each query

@@ -158,7 +158,7 @@ class Inputs:
             titles = " and ".join(self.argument(role) for role in _ROLES if role in columns)
             raise ValueError(f"{titles} must be different columns; got {shown(used)}")
 
-    def checked(self, fitted: Schema | None = None) -> CheckedInputs:
+    def check(self, fitted: Schema | None = None) -> CheckedInputs:
         """Return features and `Queries`.
 
         Parameters
@@ -212,6 +212,8 @@ class Inputs:
         if copies:
             listed = ", ".join(f"column {name!r} of {self.table_name} {what}" for name, what in copies.items())
             warn_user(f"{listed}: a model learns from it what it must not know; drop it")
+
+    checked = check  # the old name, for modules that still call it so
 
     def labels_of_rows(self) -> Floats:
         """Return `y` as finite numbers, unless `labelled` says that some mean nothing."""

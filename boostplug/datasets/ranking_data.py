@@ -117,7 +117,7 @@ class RankingData(Mapping[str, Any]):
             labels=labels,
             position=position,
             least_columns=0,  # a file may have rows without features
-        ).checked()
+        ).check()
         queries = given.queries
         ids = _agreed(qid, queries) if both else given.qid
         documents = None if doc_ids is None else vector("doc_ids", doc_ids)

@@ -90,7 +90,7 @@ def callbacks_of(callbacks: Any) -> list[Any]:
 
 def check_set(inputs: Inputs, fitted: Schema | None = None) -> CheckedInputs:
     """Return a training or validation set, which has rows; `fitted` decides the types of its columns."""
-    given = inputs.checked(fitted)
+    given = inputs.check(fitted)
     if not given.queries.n_rows:
         raise ValueError(f"{inputs.where}X and its labels have no rows")
     return given
@@ -314,17 +314,6 @@ def warn_of_idle_part(loss: Loss | None, queries: Queries) -> None:
         warn_user(fault)
 
 
-def warn_of_constant_model(loss: Loss | None, queries: Queries, cause: str | None) -> None:
-    """Warn that no tree has a split, with the cause if it is known; not where the loss has nothing to learn."""
-    if cause is None and loss is not None and loss.why_no_order(queries) is None:
-        cause = (
-            "no split gains enough; check the labels, rescale them so that their gaps are about 1, or lower "
-            "min_child_weight, min_sum_hessian_in_leaf and the like"
-        )
-    if cause is not None:
-        warn_user(f"the model is constant: {cause}")
-
-
 def has_labels(sets: list[CheckedInputs]) -> bool:
     """Return whether there are validation sets, and each has a row with a label."""
     return bool(sets) and all(bool(one.queries.labelled_rows.any()) for one in sets)
@@ -372,7 +361,7 @@ class RankingScore:
         """
         inputs = self._inputs_to_judge(X, y, qid, group, sample_weight, labels)
         judge = self._metric_of_score(metric)
-        checked = inputs.checked(getattr(self, "_fitted_columns", None))
+        checked = inputs.check(getattr(self, "_fitted_columns", None))
         warn_of_cut_queries(self._fitted_queries, query_sizes(X, checked.qid, checked.queries.boundaries))
         return float(judge(np.asarray(self.predict(checked.X)), checked.queries))  # type: ignore[attr-defined]
 
@@ -386,10 +375,15 @@ class RankingScore:
     def _keep(self, X: Any, train: CheckedInputs, loss: Loss | None, *, has_split: bool, cause: str | None) -> None:
         """Keep what is to be known of the training set after a training; `X` is as `fit` got it.
 
-        Warns where no tree has a split, with the cause if it is known.
+        Warns where no tree has a split, with the cause if it is known; not where the loss has nothing to learn.
         """
-        if not has_split:
-            warn_of_constant_model(loss, train.queries, cause)
+        if cause is None and loss is not None and loss.why_no_order(train.queries) is None:
+            cause = (
+                "no split gains enough; check the labels, rescale them so that their gaps are about 1, or lower "
+                "min_child_weight, min_sum_hessian_in_leaf and the like"
+            )
+        if cause is not None and not has_split:
+            warn_user(f"the model is constant: {cause}")
         self._fitted_columns = train.schema._replace(reader=type(self).__name__)
         self._columns_by_role = {"qid": "qid", **train.columns}
         self._fitted_queries = query_sizes(X, train.qid, train.queries.boundaries)
