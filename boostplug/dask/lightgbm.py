@@ -18,6 +18,7 @@ from boostplug.data.queries import row_weights
 from boostplug.data.tables import check_same_categories, rows_of, schema_of
 from boostplug.estimators.columns import counting_features
 from boostplug.estimators.parameter_names import LIGHTGBM_ALIASES as ALIASES
+from boostplug.estimators.parameter_names import given_as
 from boostplug.estimators.parameters import for_framework
 from boostplug.kernels.base.single_precision import as_float32
 from boostplug.losses import Loss
@@ -175,14 +176,14 @@ class LGBMRanker(RankerOnCollections, local.LGBMRanker):
         if named := self._named_metrics():  # of which ours would judge validation sets, and there are none
             params["metric"] = [metric for metric in named if isinstance(metric, str)] or "None"
         params |= {"objective": objective, "time_out": check_integer("time_out", self.time_out, 1, " (minutes)")}
-        boosting = next((str(params[alias]).lower() for alias in ALIASES["boosting"] if params.get(alias)), "")
-        if loss is not None and boosting in {"rf", "random_forest"}:  # LightGBM's own error would leave workers waiting
+        boosting = {str(value).lower() for value in given_as(params, "boosting").values()}
+        if loss is not None and boosting & {"rf", "random_forest"}:  # LightGBM's own error would leave workers waiting
             raise ValueError("boosting='rf' fails with any custom objective in LightGBM; use 'gbdt', 'dart' or 'goss'")
         local_options = (*ALIASES["early_stopping_round"], "linear_tree", "linear_trees")
         self._check_absent({alias: params.get(alias) or None for alias in local_options})
-        learners = {alias: str(params.get(alias)) for alias in ALIASES["tree_learner"]}
+        learners = given_as(params, "tree_learner")
         self._check_absent(
-            {f"{alias}={name!r}": name for alias, name in learners.items() if name.startswith("feature")}
+            {f"{alias}={name!r}": name for alias, name in learners.items() if str(name).startswith("feature")}
         )
         return params
 

@@ -143,7 +143,7 @@ class XGBRanker(RankerOnCollections, LocalRanker):
         given = self._given(X=X, y=y, qid=qid, weight=sample_weight, labels=labels, position=position)
         train = given.take_columns()
         sets = validation_sets(
-            eval_set, given, train, Inputs.take_columns, "xgboost",
+            eval_set, given, train, Inputs.take_columns, self.framework,
             qid=eval_qid, weight=sample_weight_eval_set, labels=eval_labels,
         )  # fmt: skip
         different = [train, *(one for one in sets if one is not train)]

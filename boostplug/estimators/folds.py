@@ -32,14 +32,13 @@ from boostplug.estimators.inputs import (
     starting_from,
 )
 from boostplug.estimators.linear_model import N_BINS, linear_model, without_categories
-from boostplug.estimators.parameter_names import LIGHTGBM_ALIASES, XGBOOST_ALIASES, check_parameter_names
+from boostplug.estimators.parameter_names import LIGHTGBM_ALIASES, XGBOOST_ALIASES, check_parameter_names, given_as
 from boostplug.estimators.parameters import given_names
 from boostplug.losses import Loss
 from boostplug.model.mean import mean_model, plus_trees
 from boostplug.selection.folds import group_folds
 from boostplug.selection.starting import has_one_chosen
 
-_BASES = {"lightgbm": "LGBMModel", "xgboost": "XGBModel"}
 _THREADS = {"lightgbm": LIGHTGBM_ALIASES["num_threads"], "xgboost": XGBOOST_ALIASES["nthread"]}
 _OF_ALL_SETS = ("eval_metric", "eval_at", "eval_names")
 
@@ -125,9 +124,8 @@ def fit_folds(
     >>> len(mean.fold_rankers_), mean.out_of_fold_scores_.shape == data.y.shape
     (5, True)
     """
-    classes = {one.__name__ for one in type(ranker).__mro__}
-    framework = next((of for of, base in _BASES.items() if base in classes), "")
-    if not (framework and "RankingScore" in classes):
+    framework = getattr(ranker, "framework", "")
+    if framework not in START:
         raise ValueError(f"ranker must be a boostplug.LGBMRanker or XGBRanker; got {shown(ranker)}")
     check_integer("early_stopping_rounds", early_stopping_rounds, 1)
     check_integer("n_repeats", n_repeats, 1)
@@ -206,7 +204,7 @@ def _each_trained(train: Callable[[Any], Any], folds: Sequence[Any], n_workers: 
 def _check_linear(ranker: Any, name_of_start: str, given: CheckedInputs) -> None:
     """Raise for what a linear model of the labels does not keep."""
     parameters = ranker.get_params()
-    constraints = [name for name in LIGHTGBM_ALIASES["monotone_constraints"] if parameters.get(name) is not None]
+    constraints = given_as(parameters, "monotone_constraints")
     loss = loss_of(ranker.objective)
     refused = {
         "X, which is sparse": hasattr(given.X, "nnz"),

@@ -365,6 +365,8 @@ class RankingScore:
         warn_of_cut_queries(self._fitted_queries, query_sizes(X, checked.qid, checked.queries.boundaries))
         return float(judge(np.asarray(self.predict(checked.X)), checked.queries))  # type: ignore[attr-defined]
 
+    framework = ""
+    """The framework that trains, if one does."""
     features: Sequence[Any] | None = None
     """Parameter: names of the columns that are features."""
     _columns_by_role: Mapping[str, str] = MappingProxyType({"qid": "qid"})

@@ -28,7 +28,7 @@ from boostplug.estimators.inputs import (
     sets_of_fit,
     weight_for,
 )
-from boostplug.estimators.parameter_names import GAINS_REMEDY, NO_GAIN, check_options, check_parameter_names
+from boostplug.estimators.parameter_names import GAINS_REMEDY, NO_GAIN, check_options, check_parameter_names, given_as
 from boostplug.estimators.parameter_names import LIGHTGBM_ALIASES as ALIASES
 from boostplug.estimators.parameters import for_framework, given_names, nested, resolved
 from boostplug.losses import Loss
@@ -65,6 +65,8 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
     >>> ranker.fit(data.X, data.y, qid=data.qid).predict(data.X).shape == data.y.shape
     True
     """
+
+    framework = "lightgbm"
 
     def __init__(self, *, features: Any = None, **lightgbm_params: Any) -> None:
         super().__init__(**lightgbm_params)
@@ -181,7 +183,7 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
             position=position,
         )  # fmt: skip
         init_model, train, sets = sets_of_fit(
-            "lightgbm", given, init_score, partial(continued, init_model, feature_name), eval_set,
+            self.framework, given, init_score, partial(continued, init_model, feature_name), eval_set,
             uses=(objective, loss, metrics), starts=eval_init_score, qid=eval_qid, group=eval_group, pairs=eval_pairs,
             labels=eval_labels, labelled=eval_labelled, weight=eval_sample_weight,
         )  # fmt: skip
@@ -264,10 +266,10 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
         """
         booster = export(self.booster_)
         params = for_framework(self.get_params(deep=False))
-        given = [params.pop(alias) for alias in ALIASES["objective"] if alias in params]
-        objective = next((name for name in given if name is not None), None)
+        objective = next(iter(given_as(params, "objective").values()), None)
         known = objective is None or isinstance(objective, str)
-        params = {name: value for name, value in params.items() if name not in ALIASES["metric"]}
+        ours = {*ALIASES["objective"], *ALIASES["metric"]}
+        params = {name: value for name, value in params.items() if name not in ours}
         if names := [metric for metric in self._named_metrics() if isinstance(metric, str)]:
             params["metric"] = names
         plain = lgb.LGBMRanker(**params, objective=objective if known else "lambdarank")
@@ -298,7 +300,7 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
 
     def _evaluated(self, metrics: list[Any], eval_at: Any, *, default: bool) -> list[Any]:
         """Return the metrics, by default NDCG at the cut-offs of LightGBM's parameter, else of fit's argument."""
-        given = [value for alias in ALIASES["eval_at"] if (value := self.get_params().get(alias)) is not None]
+        given = given_as(self.get_params(), "eval_at").values()
         cut_offs = np.ravel([*given, [] if eval_at is None else eval_at][0]).tolist()
         if default and not metrics:
             return [NDCG(check_integer("eval_at", k, 1)) for k in cut_offs] or [NDCG(10)]
@@ -309,9 +311,7 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
 
     def _too_few_rows(self, n_rows: int) -> str | None:
         """Return the message that so few rows have no split into two leaves; None where the parameters allow one."""
-        parameters = self.get_params()
-        name = next((alias for alias in ALIASES["min_data_in_leaf"] if parameters.get(alias) is not None), "")
-        least = parameters.get(name)
+        name, least = next(iter(given_as(self.get_params(), "min_data_in_leaf").items()), ("", None))
         if not isinstance(least, (int, float, np.number)) or n_rows >= 2 * least:
             return None
         return (
@@ -321,7 +321,7 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
 
     def _named_metrics(self) -> list[Any]:
         """Return the metrics in LightGBM's own parameter `metric`, under each of its aliases that is given."""
-        return metrics_of([self.get_params().get(alias) for alias in ALIASES["metric"]], "lightgbm")
+        return metrics_of([*given_as(self.get_params(), "metric").values()], "lightgbm")
 
     def _process_params(self, stage: str) -> dict[str, Any]:
         """Hand LightGBM the loss itself, as logs show it, and no default metric, which may refuse our labels."""

@@ -138,12 +138,17 @@ def without_options(framework: str, parameters: Mapping[str, Any]) -> dict[str, 
     return {name: value for name, value in parameters.items() if name not in OPTIONS[framework]}
 
 
+def given_as(parameters: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """Return a parameter of LightGBM's under each of its aliases that is given: None stands for one that is not."""
+    return {alias: parameters[alias] for alias in LIGHTGBM_ALIASES[name] if parameters.get(alias) is not None}
+
+
 def is_dart(parameters: Mapping[str, Any]) -> bool:
     """Return whether the parameters turn on dropout (dart), in which later rounds rescale earlier trees.
 
     LightGBM's parameter has several names, and upper and lower case are the same.
     """
-    boosting = (parameters.get(alias) for alias in LIGHTGBM_ALIASES["boosting"])
+    boosting = given_as(parameters, "boosting").values()
     return parameters.get("booster") == "dart" or any(str(value).lower() == "dart" for value in boosting)
 
 

@@ -72,6 +72,8 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
     True
     """
 
+    framework = "xgboost"
+
     def __init__(self, *, objective: Loss | str = "rank:ndcg", features: Any = None, **xgboost_params: Any) -> None:
         own = isinstance(objective, str) and loss_of(objective) is None
         if own and not str(objective).startswith(("rank:", POINTWISE)):
@@ -189,7 +191,7 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
             position=position,
         )  # fmt: skip
         model, train, sets = sets_of_fit(
-            "xgboost", given, base_margin, partial(self._continued, xgb_model), eval_set,
+            self.framework, given, base_margin, partial(self._continued, xgb_model), eval_set,
             uses=(self.objective, loss, metrics), starts=base_margin_eval_set, qid=eval_qid, group=eval_group,
             pairs=eval_pairs, labels=eval_labels, labelled=eval_labelled, weight=sample_weight_eval_set,
         )  # fmt: skip
