@@ -6,7 +6,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from boostplug.clicks.propensity import Propensity, effective_size
+from boostplug.clicks.propensity import Propensity, effective_size, resamples
 from boostplug.clicks.shown import sums
 from boostplug.core.arrays import Floats, Ints
 from boostplug.core.checks import (
@@ -178,9 +178,7 @@ def evaluate(
 
 def _ratios_of_sums(above: Floats, below: Floats, n_bootstrap: int, random_state: RandomState) -> tuple[Floats, Floats]:
     """Return the ratios of sums over queries, the last axis, and those of resamples, none of a single query."""
-    n_queries, rng = len(below), generator(random_state)
-    draws = (rng.integers(n_queries, size=n_queries) for _ in range(n_bootstrap if n_queries > 1 else 0))
-    times = (np.bincount(draw, minlength=n_queries).astype(np.float64) for draw in draws)
+    times = resamples(len(below), n_bootstrap if len(below) > 1 else 0, generator(random_state))
     resampled = [(above @ t) / (below @ t) for t in times if below @ t > 0]  # one may have no clicks, for "snips"
     return above.sum(axis=1) / below.sum(), np.reshape(resampled, (-1, len(above)))
 

@@ -1,7 +1,7 @@
 """`propensity`: how likely each position of a result page is looked at, from a click log."""
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -202,6 +202,12 @@ def effective_size(weight: Floats, times: Floats) -> float:
     return float((scaled * times).sum()) ** 2 / squares if squares > 0 else 0.0
 
 
+def resamples(n: int, n_bootstrap: int, rng: np.random.Generator) -> Iterator[Floats]:
+    """Yield how often each of n queries is in a resample of as many, drawn with replacement."""
+    for _ in range(n_bootstrap):
+        yield np.bincount(rng.integers(n, size=n), minlength=n).astype(np.float64)
+
+
 def _estimator(method: str, log: ClickLog, rows: Shown, X: Any) -> Estimator:
     """Return a function from the weight of each query to the propensities."""
     if X is not None:
@@ -278,8 +284,7 @@ def _resampled(estimate: Estimator, n: int, n_bootstrap: int, rng: np.random.Gen
     """Return the propensities of resamples of n queries, one row each; one row of NaN if there is one query."""
     if n == 1:
         return np.full((1, len(estimate(np.ones(1)))), np.nan)
-    drawn = (np.bincount(rng.integers(n, size=n), minlength=n) for _ in range(n_bootstrap))
-    resampled = np.array([estimate(w.astype(np.float64)) for w in drawn])
+    resampled = np.array([estimate(weight) for weight in resamples(n, n_bootstrap, rng)])
     resampled[:, 0] = 1.0
     resampled[~np.isfinite(resampled)] = np.nan  # of a resample without clicks at position 1
     return resampled

@@ -226,7 +226,8 @@ def partitioned_set(
     futures = client.compute([part for two in partitions for part in two])
     with client.as_current():  # wait takes the current one
         wait(futures)
-    client.gather([future for future in futures if future.status == "error"])  # raises the first
+    if failed := next((future for future in futures if future.status == "error"), None):
+        failed.result()  # raises
     summaries = client.gather(futures[1::2])
     check_whole_queries([summary.ids for summary in summaries])
     filled = [number for number, summary in enumerate(summaries) if summary.n_rows]
