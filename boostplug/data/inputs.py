@@ -37,6 +37,8 @@ from boostplug.data.tables import (
     with_columns,
 )
 
+FIT = MappingProxyType({"weight": "sample_weight"})
+"""Names of a fit's arguments, where they differ from the fields of `Inputs`."""
 _ROLES = ("y", "qid", "weight", "position")
 
 
@@ -252,6 +254,11 @@ class Inputs:
         missing = is_missing(values)
         if missing.any():
             raise ValueError(f"{title} has no value in {self.source.row(int(np.argmax(missing)))}. {remedy}")
+
+
+def columns_to_judge(columns: Mapping[str, str]) -> dict[str, str]:
+    """Return the columns that a fit has named, for data to judge by, which need no positions."""
+    return {"unused position" if role == "position" else role: name for role, name in columns.items()}
 
 
 def selected(X: Any, features: Any, taken: Iterable[Any] = ()) -> Any:

@@ -16,12 +16,11 @@ from boostplug.core.checks import check_flag, check_integer, shown
 from boostplug.core.extras import imported
 from boostplug.core.randomness import RandomState, generator
 from boostplug.core.threads import get_num_threads
-from boostplug.data.inputs import CheckedInputs, Inputs
+from boostplug.data.inputs import FIT, CheckedInputs, Inputs
 from boostplug.data.pairs import Pairs
 from boostplug.data.queries import Queries
 from boostplug.data.tables import rows_of
 from boostplug.estimators.inputs import (
-    FIT,
     START,
     callbacks_of,
     check_finite_labels,

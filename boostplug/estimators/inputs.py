@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from boostplug.core.arrays import Floats
 from boostplug.core.checks import check_instance, numbers, refuse_class, refuse_other_order, refuse_where, shown
 from boostplug.core.warning import warn_user
-from boostplug.data.inputs import CheckedInputs, Inputs, selected
+from boostplug.data.inputs import FIT, CheckedInputs, Inputs, columns_to_judge, selected
 from boostplug.data.queries import Queries
 from boostplug.data.tables import Schema, as_features, check_computed, check_unique, is_frame, without_columns
 from boostplug.estimators.parameter_names import is_own_metric
@@ -21,7 +21,6 @@ from boostplug.metrics import METRICS, NDCG, Metric
 from boostplug.selection.cut_queries import QuerySizes, query_sizes, warn_of_cut_queries
 
 _Set = TypeVar("_Set", Inputs, CheckedInputs)
-FIT = MappingProxyType({"weight": "sample_weight"})  # names of a fit's arguments, where they differ from a set's
 START = MappingProxyType({"lightgbm": "init_score", "xgboost": "base_margin"})
 """The frameworks' arguments for the scores that boosting starts from."""
 _CLASSES = {type(loss).__name__ for variants in LOSSES.values() for loss in variants}
@@ -179,11 +178,6 @@ def validation_sets(
         except ValueError as error:
             raise ValueError(f"{'' if where in str(error) else f'in the validation set {place}: '}{error}") from None
     return sets
-
-
-def columns_to_judge(columns: Mapping[str, str]) -> dict[str, str]:
-    """Return the columns that a fit has named, for data to judge by, which need no positions."""
-    return {"unused position" if role == "position" else role: name for role, name in columns.items()}
 
 
 def fitted_position_bias(

@@ -5,8 +5,7 @@ import pandas as pd
 import pytest
 
 import boostplug as bp
-from boostplug.data.inputs import Inputs
-from boostplug.estimators.inputs import FIT
+from boostplug.data.inputs import FIT, Inputs
 
 pytestmark = [pytest.mark.cluster, pytest.mark.ci]
 LOCAL = "boostplug.LGBMRanker"
