@@ -152,7 +152,7 @@ class XGBRanker(RankerOnCollections, LocalRanker):
                 f"early_stopping_rounds={self.early_stopping_rounds} needs a validation set; pass eval_set and eval_qid"
             )
         model, known = model_and_columns(xgb_model, self.get_xgb_params())
-        arguments, custom, binned = self._training(X, train.columns, loss, metrics, bool(sets), model)
+        arguments, custom, binned = self._training_arguments(X, train.columns, loss, metrics, bool(sets), model)
         if verbose:
             arguments["callbacks"].append(EvaluationMonitor(period=1 if verbose is True else verbose, logger=_print))
         computed = self._computed(different, known)

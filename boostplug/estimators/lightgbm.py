@@ -2,7 +2,8 @@
 
 import copy
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -195,9 +196,10 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
         if named and not any(isinstance(metric, str) for metric in metrics):
             metrics.append("None")  # else LightGBM evaluates the objective's default beside them
         assign_queries = _AssignQueries([train, *(one for one in sets if one.queries is not train.queries)])
-        self._counted = partial(counting_features, X=X, taken=train.columns.values(), features=self.features)
+        counted = partial(counting_features, X=X, taken=train.columns.values(), features=self.features)
+        categorical = counted({"categorical_feature": categorical_feature})["categorical_feature"]
         too_few_rows = self._too_few_rows(train.queries.n_rows)
-        try:
+        with self._fitting(counted, too_few_rows):
             super().fit(
                 train.X,
                 train.queries.labels,
@@ -212,17 +214,10 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
                 eval_metric=[assign_queries.evaluated(metric) for metric in metrics] or None,
                 eval_at=(1, 2, 3, 4, 5) if eval_at is None else eval_at,
                 feature_name=feature_name,
-                categorical_feature=self._counted({"categorical_feature": categorical_feature})["categorical_feature"],
+                categorical_feature=categorical,
                 callbacks=[assign_queries, *callbacks_of(callbacks)],
                 init_model=init_model,
             )
-        except lgb.basic.LightGBMError as error:
-            cause = too_few_rows if _NO_FEATURE in str(error) else None
-            if cause is None and NO_GAIN not in str(error):
-                raise
-            raise ValueError(cause or GAINS_REMEDY) from error
-        finally:
-            del self._counted
         has_split = bool(self.booster_.feature_importance("split").any())
         self._keep(X, train, loss, has_split=has_split, cause=too_few_rows)
         if self.booster_.best_iteration > 0:  # counts rounds; the model is read by trees
@@ -277,6 +272,22 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
         state = {name: value for name, value in vars(self).items() if name in parents}
         vars(plain).update(copy.deepcopy(state), _Booster=booster, fitted_=True)
         return plain
+
+    @contextmanager
+    def _training(
+        self, counted: Callable[[dict[str, Any]], dict[str, Any]], too_few_rows: str | None
+    ) -> Iterator[None]:
+        """Hand the parameters through `counted` on their way to LightGBM, and say the remedy in its errors."""
+        self._counted = counted
+        try:
+            yield
+        except lgb.basic.LightGBMError as error:
+            cause = too_few_rows if _NO_FEATURE in str(error) else None
+            if cause is None and NO_GAIN not in str(error):
+                raise
+            raise ValueError(cause or GAINS_REMEDY) from error
+        finally:
+            del self._counted
 
     def _objective_of_fit(self, metrics: list[Any]) -> tuple[Any, Loss | None]:
         """Return the objective, and the loss if it is one of ours, refusing what cannot go with it."""

@@ -197,7 +197,7 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
         )  # fmt: skip
         for one in sets:
             self._check_same_sparsity(one.schema, train.schema, f"{one.where}X")
-        arguments, custom, binned = self._training(X, train.columns, loss, metrics, has_labels(sets), model)
+        arguments, custom, binned = self._training_arguments(X, train.columns, loss, metrics, has_labels(sets), model)
         weights = self._weights_of_features(feature_weights, X, train.columns, train.schema.n_columns)
         matrix = self._matrix(train, binned=binned, feature_weights=weights)
         evals = [
@@ -365,7 +365,7 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
             raise ValueError(f"feature_weights must hold {n_features} numbers, one for each feature; {what}")
         return weights
 
-    def _training(
+    def _training_arguments(
         self,
         X: Any,
         columns: Mapping[str, str],
