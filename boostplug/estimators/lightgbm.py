@@ -274,9 +274,7 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
         return plain
 
     @contextmanager
-    def _training(
-        self, counted: Callable[[dict[str, Any]], dict[str, Any]], too_few_rows: str | None
-    ) -> Iterator[None]:
+    def _fitting(self, counted: Callable[..., dict[str, Any]], too_few_rows: str | None) -> Iterator[None]:
         """Hand the parameters through `counted` on their way to LightGBM, and say the remedy in its errors."""
         self._counted = counted
         try:
