@@ -9,7 +9,7 @@ from boostplug.adapters.reading import Record, adapter_of, dataset_names, record
 from boostplug.core.checks import vector
 from boostplug.data.named_labels import named_labels
 from boostplug.data.pairs import Pairs
-from boostplug.data.positions import positions_of
+from boostplug.data.positions import as_positions
 
 
 def set_pairs(dataset: Any, pairs: Pairs, *, labelled: Any = None) -> None:
@@ -133,7 +133,7 @@ def set_positions(dataset: Any, positions: Any) -> None:
     record = _record_to_attach(
         dataset, "on Dask, pass position= to fit of boostplug.dask.XGBRanker or boostplug.dask.LGBMRanker"
     )
-    record.position, record.read = positions_of(positions, len(vector("positions", positions))), None
+    record.position, record.read = as_positions(positions, len(vector("positions", positions))), None
 
 
 def _record_to_attach(dataset: Any, remedy_on_dask: str) -> Record:

@@ -12,7 +12,7 @@ from boostplug.clicks.shown import Shown, shown_rows, sums
 from boostplug.core.arrays import Floats
 from boostplug.core.checks import check_instance, scores_of_rows
 from boostplug.data.click_log import ClickLog
-from boostplug.data.positions import propensities_of, refuse_without_propensity
+from boostplug.data.positions import as_propensities, check_propensities
 
 _POWERS = np.arange(21) / 20
 _TO_LEARN = 4800.0  # clicks of equal weight after which noise is as large as the mean attraction
@@ -106,8 +106,8 @@ def correction(
     rows = shown_rows(log, max_position)
     if propensity is None:
         propensity = estimated_propensity(log, method="harvesting", smoothing="power_law", max_position=max_position)
-    theta = propensities_of(propensity, rows.n_positions)
-    refuse_without_propensity(rows.place + 1, len(theta))
+    theta = as_propensities(propensity, rows.n_positions)
+    check_propensities(rows.place + 1, len(theta))
     theta = theta[: rows.n_positions]
     spread = _spread(log, rows, theta)
     # Variance of log θ, and its covariance with attraction.

@@ -6,7 +6,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from boostplug.clicks.propensity import Propensity, effective_size
+from boostplug.clicks.propensity import Propensity, effective_size, resamples
 from boostplug.clicks.shown import sums
 from boostplug.core.arrays import Floats, Ints
 from boostplug.core.checks import (
@@ -19,8 +19,9 @@ from boostplug.core.checks import (
     scores_of_rows,
 )
 from boostplug.core.randomness import RandomState, generator
+from boostplug.data.boundaries import numbers_of_rows
 from boostplug.data.click_log import ClickLog
-from boostplug.data.positions import numbers_of_rows, propensities_of
+from boostplug.data.positions import as_propensities, check_propensities, weights_of_clicks
 from boostplug.data.queries import Queries
 from boostplug.kernels.metrics.dcg_ap import dcg
 from boostplug.metrics import DCG, Metric, Precision
@@ -141,14 +142,13 @@ def evaluate(
     if not len(rows):
         raise ValueError("log.clicked: there are no clicks, which say nothing of any ranking; pass a longer log")
     deepest = int(log.position[rows].max())
-    theta = propensities_of(propensity, deepest)
-    if len(theta) < deepest:
-        raise ValueError(f"propensity has {len(theta)} positions, but log a click at {deepest}; pass one per position")
+    theta = as_propensities(propensity, deepest)
+    check_propensities(np.where(log.clicked > 0, log.position, 1), len(theta))
     shown, first = log.shown, log.boundaries[:-1][log.page_of_row]
     why = "differs from the first row of its page; aggregate complete pages, or pass single ones"
     refuse_where("log.impressions", shown != shown[first], shown, why)
 
-    clicks, weight = log.clicked[rows], np.minimum(1.0 / theta[log.position[rows] - 1], most)
+    clicks, weight = log.clicked[rows], weights_of_clicks(theta, log.position[rows], most)
     value = _values_of_clicks(click_value, log)[rows]
     query, n_queries = log.query_of_row, int(log.query_of_row.max()) + 1
     worth, page = np.zeros(log.n_rows), np.unique(log.page_of_row[rows])
@@ -178,9 +178,7 @@ def evaluate(
 
 def _ratios_of_sums(above: Floats, below: Floats, n_bootstrap: int, random_state: RandomState) -> tuple[Floats, Floats]:
     """Return the ratios of sums over queries, the last axis, and those of resamples, none of a single query."""
-    n_queries, rng = len(below), generator(random_state)
-    draws = (rng.integers(n_queries, size=n_queries) for _ in range(n_bootstrap if n_queries > 1 else 0))
-    times = (np.bincount(draw, minlength=n_queries).astype(np.float64) for draw in draws)
+    times = resamples(len(below), n_bootstrap if len(below) > 1 else 0, generator(random_state))
     resampled = [(above @ t) / (below @ t) for t in times if below @ t > 0]  # one may have no clicks, for "snips"
     return above.sum(axis=1) / below.sum(), np.reshape(resampled, (-1, len(above)))
 

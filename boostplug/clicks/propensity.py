@@ -1,7 +1,7 @@
 """`propensity`: how likely each position of a result page is looked at, from a click log."""
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -11,13 +11,14 @@ from scipy.sparse import csr_array
 from scipy.special import chdtrc, stdtrit
 
 from boostplug.clicks.harvesting import all_pairs
-from boostplug.clicks.regression_em import RegressionEM
+from boostplug.clicks.regression_em import regression_em
 from boostplug.clicks.shown import Shown, shown_rows, sums
 from boostplug.clicks.smoothing import shrunk_to_power_law
 from boostplug.core.arrays import Floats, Ints
 from boostplug.core.checks import check_choice, check_instance, check_integer, check_number, frozen
 from boostplug.core.extras import imported
 from boostplug.core.randomness import RandomState, generator
+from boostplug.core.warning import warn_user
 from boostplug.data.click_log import ClickLog, features_of_log
 
 Estimator = Callable[[Floats], Floats]
@@ -184,11 +185,9 @@ def propensity(
         propensity, resampled = _smoothed(propensity, resampled)
     if (propensity == 0.0).any():
         first = int(np.argmin(propensity)) + 1
-        warnings.warn(
+        warn_user(
             f"log.clicked: there are no clicks to estimate the propensity of position {first}, so it is 0; "
-            f'pass max_position={first - 1}, or smoothing="power_law"',
-            UserWarning,
-            stacklevel=2,
+            f'pass max_position={first - 1}, or smoothing="power_law"'
         )
     low, high = _interval(propensity, resampled, confidence, method)
     clicks, impressions = (sums(rows.place, values, rows.n_positions) for values in (rows.clicks, rows.impressions))
@@ -203,12 +202,18 @@ def effective_size(weight: Floats, times: Floats) -> float:
     return float((scaled * times).sum()) ** 2 / squares if squares > 0 else 0.0
 
 
+def resamples(n: int, n_bootstrap: int, rng: np.random.Generator) -> Iterator[Floats]:
+    """Yield how often each of n queries is in a resample of as many, drawn with replacement."""
+    for _ in range(n_bootstrap):
+        yield np.bincount(rng.integers(n, size=n), minlength=n).astype(np.float64)
+
+
 def _estimator(method: str, log: ClickLog, rows: Shown, X: Any) -> Estimator:
     """Return a function from the weight of each query to the propensities."""
     if X is not None:
         features, of_row = features_of_log(X, log)
         features = features.toarray() if hasattr(features, "nnz") else features
-        return RegressionEM(rows.items(of_row[rows.kept]), rows.n_positions, features)
+        return regression_em(rows.items(of_row[rows.kept]), rows.n_positions, features)
     missing = [name for name in ("query", "document") if getattr(log, name) is None]
     if missing and method != "randomised":
         raise ValueError(f'log.{missing[0]} is missing, and method="{method}" needs it; pass ClickLog({missing[0]}=…)')
@@ -216,17 +221,17 @@ def _estimator(method: str, log: ClickLog, rows: Shown, X: Any) -> Estimator:
         return _randomised(rows)
     document = np.unique(np.asarray(log.document)[rows.kept], return_inverse=True)[1]
     if method == "randomised":
-        _refuse_fixed_order(rows, document)
+        _check_shuffled(rows, document)
         return _randomised(rows)
     items = rows.items(document)
     if method == "harvesting":
         return all_pairs(items, rows.n_positions)
     if len(items.item) == len(items.query):
         raise ValueError("log.document: each document of a query was shown at one position only; pass X")
-    return RegressionEM(items, rows.n_positions, None)
+    return regression_em(items, rows.n_positions, None)
 
 
-def _refuse_fixed_order(rows: Shown, document: Ints) -> None:
+def _check_shuffled(rows: Shown, document: Ints) -> None:
     """Raise if documents of a query keep their positions more than on shuffled pages, by Friedman's test.
 
     Positions are standardised within each page, to a variance of 1 - 1/k for k positions. S is their sum over
@@ -279,8 +284,7 @@ def _resampled(estimate: Estimator, n: int, n_bootstrap: int, rng: np.random.Gen
     """Return the propensities of resamples of n queries, one row each; one row of NaN if there is one query."""
     if n == 1:
         return np.full((1, len(estimate(np.ones(1)))), np.nan)
-    drawn = (np.bincount(rng.integers(n, size=n), minlength=n) for _ in range(n_bootstrap))
-    resampled = np.array([estimate(w.astype(np.float64)) for w in drawn])
+    resampled = np.array([estimate(weight) for weight in resamples(n, n_bootstrap, rng)])
     resampled[:, 0] = 1.0
     resampled[~np.isfinite(resampled)] = np.nan  # of a resample without clicks at position 1
     return resampled

@@ -1,5 +1,6 @@
 """Regression EM: propensities of a log without randomisation, with a model of relevance."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -25,8 +26,8 @@ _MODEL: dict[str, Any] = {
 }
 
 
-class RegressionEM:
-    """The estimator, a function of the weight of each query. Later calls start from the result of the first.
+def regression_em(items: Items, n_positions: int, X: Any) -> Callable[[Floats], Floats]:
+    """Return the estimator, a function of the weight of each query. Later calls start from the result of the first.
 
     A click says that the document was looked at and is relevant. Behind a skip stand three cases. Each step fills in
     as little as it needs (the alternating EM of Meng & van Dyk, "The EM algorithm: an old folk-song sung to a fast new
@@ -40,48 +41,51 @@ class RegressionEM:
     X : features, one row per document number, or None
         None: a relevance for each document of a query.
     """
+    _, _, item, place, impressions, clicks = items
+    n_items = len(items.query)
+    both = None if X is None else rows_of(X, np.tile(items.document, 2))
+    rounds, tolerance = (_ROUNDS, _TOLERANCE) if both is None else (_ROUNDS_WITH_MODEL, _TOLERANCE_WITH_MODEL)
+    start: tuple[Floats, Floats] | None = None
 
-    def __init__(self, items: Items, n_positions: int, X: Any) -> None:
-        self.items, self.n_positions = items, n_positions
-        self.both = None if X is None else rows_of(X, np.tile(items.document, 2))
-        self.start: tuple[Floats, Floats] | None = None
-
-    def __call__(self, weight: Floats) -> Floats:
-        """Return the propensities, relative to position 1."""
-        _, _, item, place, impressions, clicks = self.items
-        n_items, weight = len(self.items.query), weight[self.items.query][item]
+    def estimate(of_query: Floats) -> Floats:
+        nonlocal start
+        weight = of_query[items.query][item]
         c, skips = clicks * weight, (impressions - clicks) * weight
-        of_place, of_item = sums(place, c, self.n_positions), sums(item, c, n_items)
-        if self.start is None:
-            rate = of_place / sums(place, c + skips, self.n_positions)
+        of_place, of_item = sums(place, c, n_positions), sums(item, c, n_items)
+        if start is None:
+            rate = of_place / sums(place, c + skips, n_positions)
             theta, relevance = np.clip(rate / rate[0], 1e-3, 1.0), np.full(n_items, rate[0])
         else:
-            theta, relevance = self.start
-        rounds, tolerance = (_ROUNDS, _TOLERANCE) if self.both is None else (_ROUNDS_WITH_MODEL, _TOLERANCE_WITH_MODEL)
+            theta, relevance = start
         for _ in range(rounds):
             before, looked_at, relevant = theta, theta[place], relevance[item]
             looked_at = skips * looked_at * (1.0 - relevant) / np.maximum(1.0 - looked_at * relevant, _LEAST)
-            relevance = self._relevance(of_item, sums(item, looked_at, n_items))
+            relevance = _relevance(both, of_item, sums(item, looked_at, n_items))
             relevant = relevance[item]
             for _ in range(_INNER):
                 unseen = 1.0 - theta[place]
                 missed = skips * relevant * unseen / np.maximum(1.0 - (1.0 - unseen) * relevant, _LEAST)
-                theta = of_place / np.maximum(of_place + sums(place, missed, self.n_positions), _LEAST)
+                theta = of_place / np.maximum(of_place + sums(place, missed, n_positions), _LEAST)
             if np.abs(theta - before).max() <= tolerance:
                 break
-        if self.start is None:
-            self.start = theta, relevance
-        return theta / theta[0] if theta[0] > 0 else np.full(self.n_positions, np.nan)
+        start = start or (theta, relevance)
+        return theta / theta[0] if theta[0] > 0 else np.full(n_positions, np.nan)
 
-    def _relevance(self, clicks: Floats, skips: Floats) -> Floats:
-        """Return the relevance of each item, given its clicks and the expected number of skips that were looked at."""
-        if self.both is None:
-            mean = clicks.sum() / max((clicks + skips).sum(), _LEAST)
-            shrunk: Floats = (clicks + _PRIOR * mean) / (clicks + skips + _PRIOR)
-            return shrunk
-        from sklearn.ensemble import HistGradientBoostingClassifier
+    return estimate
 
-        model = HistGradientBoostingClassifier(**_MODEL)
-        model.fit(self.both, np.repeat([1, 0], len(clicks)), np.concatenate([clicks, skips]))
-        fitted: Floats = model.predict_proba(self.both[: len(clicks)])[:, 1]
-        return fitted
+
+def _relevance(X: Any, clicks: Floats, skips: Floats) -> Floats:
+    """Return the relevance of each item, given its clicks and the expected number of skips that were looked at.
+
+    X holds the features of the items twice, or is None.
+    """
+    if X is None:
+        mean = clicks.sum() / max((clicks + skips).sum(), _LEAST)
+        shrunk: Floats = (clicks + _PRIOR * mean) / (clicks + skips + _PRIOR)
+        return shrunk
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    model = HistGradientBoostingClassifier(**_MODEL)
+    model.fit(X, np.repeat([1, 0], len(clicks)), np.concatenate([clicks, skips]))
+    fitted: Floats = model.predict_proba(X[: len(clicks)])[:, 1]
+    return fitted

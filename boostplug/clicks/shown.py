@@ -8,6 +8,7 @@ from scipy.sparse import csr_array
 from boostplug.core.arrays import Floats, Ints
 from boostplug.core.checks import check_integer
 from boostplug.data.click_log import ClickLog
+from boostplug.data.positions import check_no_gap
 
 
 class Items(NamedTuple):
@@ -84,20 +85,14 @@ def shown_rows(log: ClickLog, max_position: int | None) -> Shown:
         check_integer("max_position", max_position, 2, ", or None for all positions")
     shown, deepest = log.shown, max_position or int(log.position.max(initial=0))
     kept = np.flatnonzero((log.position <= deepest) & (shown > 0))
-    place = log.position[kept] - 1
-    seen = np.unique(place) + 1
-    if len(seen) < 2:
-        there = f"position {seen[0]} only" if len(seen) else "no rows"
-        raise ValueError(f"log.position: there is {there}; propensities compare positions, so pass a log of several")
-    absent = int(np.argmax(np.append(seen != np.arange(1, len(seen) + 1), True))) + 1
-    if absent <= seen[-1]:
-        what = f"nothing was shown at position {absent}, but at {seen[-1]}"
-        raise ValueError(f"log.position: {what}; pass max_position, or a log that has it")
-    clicks = log.clicked[kept]
-    if not clicks[place == 0].any():
+    position, clicks = log.position[kept], log.clicked[kept]
+    n_positions = check_no_gap(position)
+    if not clicks[position == 1].any():
         raise ValueError("log.clicked: there are no clicks at position 1, to compare with; pass a longer log")
     query = np.unique(log.query_of_row[kept], return_inverse=True)[1]
-    return Shown(clicks, shown[kept], place, log.page_of_row[kept], query, kept, len(seen), int(query.max()) + 1)
+    return Shown(
+        clicks, shown[kept], position - 1, log.page_of_row[kept], query, kept, n_positions, int(query.max()) + 1
+    )
 
 
 def sums(index: Ints, values: Floats, size: int) -> Floats:

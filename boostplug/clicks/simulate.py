@@ -9,9 +9,8 @@ from boostplug.core.arrays import Bools, Floats, Ints
 from boostplug.core.checks import check_choice, check_instance, check_integer, check_number, refuse_where
 from boostplug.core.extras import imported
 from boostplug.core.randomness import RandomState, generator
-from boostplug.data.boundaries import places_within
+from boostplug.data.boundaries import numbers_of_rows, places_within
 from boostplug.data.click_log import ClickLog
-from boostplug.data.positions import numbers_of_rows
 from boostplug.data.tables import rows_of
 from boostplug.datasets.ranking_data import RankingData
 from boostplug.metrics.grades import exp2_less_one

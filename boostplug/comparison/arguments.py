@@ -23,8 +23,8 @@ from boostplug.core.extras import install, is_installed
 from boostplug.core.naming import distinct_names
 from boostplug.core.threads import get_num_threads
 from boostplug.data.inputs import CheckedInputs
-from boostplug.data.tables import refuse_sparse_beside_dense, schema_of
-from boostplug.estimators.parameter_names import LIGHTGBM_ALIASES, is_dart, refuse_unknown_parameters
+from boostplug.data.tables import check_same_sparsity, schema_of
+from boostplug.estimators.parameter_names import LIGHTGBM_ALIASES, check_parameter_names, is_dart
 from boostplug.losses import CRR, LOSSES, ListNet, Loss, MPBoost, QBRank, RankNet
 from boostplug.losses.base.loss import CombinedLoss
 from boostplug.metrics import ChoiceLogLoss, Metric
@@ -290,14 +290,14 @@ def _why_undefined(metric: Metric, part: CheckedInputs, name: str) -> str | None
 def check_trainable(folds: Folds, frameworks: Sequence[str], plan: Plan) -> None:
     """Raise where a framework would read parts differently or refuse them, for wrong parameters, and without optuna."""
     for fold, place in product(folds, range(len(PARTS))):
-        refuse_sparse_beside_dense(schema_of(fold[place].X), schema_of(fold[0].X), f"{PARTS[place]}: X")
+        check_same_sparsity(schema_of(fold[place].X), schema_of(fold[0].X), f"{PARTS[place]}: X")
         if "xgboost" in frameworks:
             check_finite(fold[place], PARTS[place])
     if plan.tune:
         silent_optuna()
     for framework in frameworks:
         given = getattr(plan.trees, framework)
-        refuse_unknown_parameters(framework, given, f"params[{framework!r}]")
+        check_parameter_names(framework, given, f"params[{framework!r}]")
         if plan.patience is not None and is_dart(given):
             raise ValueError(
                 f"params[{framework!r}] asks for dart, whose later rounds change earlier trees, so that the model of "

@@ -4,7 +4,7 @@ import uuid
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import dask.array as da
@@ -15,11 +15,12 @@ from distributed import get_client, wait
 from numpy.typing import NDArray
 
 from boostplug.core.checks import shown
-from boostplug.dask.partitions import ids_and_places, refuse_split_queries
-from boostplug.data.inputs import Inputs
+from boostplug.core.warning import warn_user
+from boostplug.dask.partitions import check_whole_queries, ids_and_places
+from boostplug.data.inputs import CheckedInputs, Inputs
 from boostplug.data.named_labels import check_label_name
 from boostplug.data.queries import Queries, row_weights, why_nothing_is_learnt
-from boostplug.data.tables import Schema, refuse_other_categories, refuse_other_columns
+from boostplug.data.tables import Schema, check_same_categories, check_same_columns
 from boostplug.estimators.inputs import with_float32_labels
 from boostplug.losses import Loss
 from boostplug.metrics import Metric
@@ -29,45 +30,35 @@ _SET_CATEGORIES = "call X.categorize(), or give all the same with ddf[column].ca
 
 
 class Summary(NamedTuple):
-    """Summary of a partition that the driver holds."""
+    """What the driver holds of a partition."""
 
+    ids: NDArray[Any]
+    """Of the queries, in the order of the rows."""
     n_rows: int
-    n_queries: int
     schema: Schema
     warnings: tuple[str, ...]
     """Texts of warnings about the partition."""
 
 
-class Partition(NamedTuple):
-    """One partition of a training set, on the worker where it lies; the rows of a query stand together."""
-
-    X: Any
-    """A DataFrame, an array or a sparse matrix, without the column of ids."""
-    queries: Queries
-    """Labels and weights too."""
-    ids: NDArray[Any]
-    """Of the queries, in the order of `queries`."""
-    summary: Summary
-
-
 @dataclass(frozen=True)
 class PartitionedSet:
-    """A training or validation set on the cluster: for each partition with rows, its `Partition` and its `Summary`.
+    """A training or validation set on the cluster, without the partitions that have no rows.
 
     Attributes
     ----------
     client : distributed.Client
     futures : list of Future
-        Of the `Partition` of each partition.
+        Of the `CheckedInputs` of each partition, on the worker where it lies; the rows of a query stand together.
     summaries : list of Summary
+        Of each partition.
     where : str
         Start of the name of the set in messages: "eval_set[0]'s ".
     """
 
     client: Any
     futures: list[Any]
-    where: str = ""
-    summaries: list[Summary] = field(default_factory=list)
+    summaries: list[Summary]
+    where: str
 
     @property
     def schema(self) -> Schema:
@@ -75,7 +66,7 @@ class PartitionedSet:
         return self.summaries[0].schema
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> list[Any]:
-        """Return futures of a function of the `Partition` of each partition, called where that lies."""
+        """Return futures of a function of each partition, called where that lies."""
         holders = self.client.who_has(self.futures)  # on an idle worker it would copy the data
         return [
             self.client.submit(
@@ -90,7 +81,7 @@ class PartitionedSet:
         results: list[Any] = self.client.gather(self.submit(function, *arguments))
         return results
 
-    def blocks(self, function: Callable[[Partition, int, int], Any], n_columns: int | None = None) -> Any:
+    def blocks(self, function: Callable[[CheckedInputs, int, int], Any], n_columns: int | None = None) -> Any:
         """Return a Dask array with one block per partition.
 
         Parameters
@@ -101,7 +92,7 @@ class PartitionedSet:
         n_columns : int, optional
             Default: the array has one dimension.
         """
-        firsts = np.cumsum([0, *(summary.n_queries for summary in self.summaries)]).tolist()
+        firsts = np.cumsum([0, *(len(summary.ids) for summary in self.summaries)]).tolist()
         shape = (np.nan,) if n_columns is None else (np.nan, n_columns)
         blocks = [delayed(function)(future, number, firsts[number]) for number, future in enumerate(self.futures)]
         return da.concatenate(
@@ -125,13 +116,13 @@ class PartitionedSet:
     def repeat_warnings(self) -> None:
         """Repeat each warning about a partition once, here at the driver."""
         for text in dict.fromkeys(text for summary in self.summaries for text in summary.warnings):
-            warnings.warn(text, UserWarning, stacklevel=3)
+            warn_user(text)
 
     def sums_of(self, loss: Loss) -> NDArray[np.float64]:
         """Return the loss's `totals` at scores of 0; warn if it, or a part of it, learns from no partition."""
         sums, faults = zip(*self.map(_sums_and_fault, loss), strict=True)
         if None not in faults:
-            warnings.warn(min(faults, key=lambda fault: fault.endswith("constant")), UserWarning, stacklevel=3)
+            warn_user(min(faults, key=lambda fault: fault.endswith("constant")))
         total: NDArray[np.float64] = np.sum(sums, axis=0)
         return total
 
@@ -227,20 +218,18 @@ def partitioned_set(
         )
     # Columns of one frame share its tasks only while none of their graphs is optimised on its own.
     partitions = [
-        delayed(_partition)(f"in partition {k} of {where or 'the training set'}", dict(zip(pieces, one, strict=True)))
+        delayed(_partition, nout=2)(
+            f"in partition {k} of {where or 'the training set'}", dict(zip(pieces, one, strict=True))
+        )
         for k, one in enumerate(zip(*pieces.values(), strict=True))
     ]
-    return _checked(PartitionedSet(client, client.compute(partitions), where), fitted, other)
-
-
-def _checked(found: PartitionedSet, fitted: Schema | None, other: str) -> PartitionedSet:
-    """Return the partitions that have rows, once they fit each other."""
-    client, where = found.client, found.where
+    futures = client.compute([part for two in partitions for part in two])
     with client.as_current():  # wait takes the current one
-        wait(found.futures)
-    client.gather([future for future in found.futures if future.status == "error"])  # raises the first
-    summaries = found.map(lambda part: part.summary)
-    refuse_split_queries(found.map(lambda part: part.ids))
+        wait(futures)
+    if failed := next((future for future in futures if future.status == "error"), None):
+        failed.result()  # raises
+    summaries = client.gather(futures[1::2])
+    check_whole_queries([summary.ids for summary in summaries])
     filled = [number for number, summary in enumerate(summaries) if summary.n_rows]
     if not filled:
         raise ValueError(f"{where}X and its labels have no rows")
@@ -248,12 +237,12 @@ def _checked(found: PartitionedSet, fitted: Schema | None, other: str) -> Partit
         fitted, other = summaries[filled[0]].schema, f"partition {filled[0]}"
     for number in filled:
         name = f"{where}X in partition {number}"
-        refuse_other_columns(summaries[number].schema, fitted, name)
-        refuse_other_categories(summaries[number].schema, fitted, name, f"{other}; {_SET_CATEGORIES}")
-    return PartitionedSet(client, [found.futures[n] for n in filled], where, [summaries[n] for n in filled])
+        check_same_columns(summaries[number].schema, fitted, name)
+        check_same_categories(summaries[number].schema, fitted, name, f"{other}; {_SET_CATEGORIES}")
+    return PartitionedSet(client, [futures[2 * n] for n in filled], [summaries[n] for n in filled], where)
 
 
-def checked_collection(value: Any, local: str, name: str = "X") -> Any:
+def check_collection(value: Any, local: str, name: str = "X") -> Any:
     """Return a collection on a cluster, in blocks of whole rows; refuse what lies in memory."""
     if not isinstance(value, (dd.DataFrame, dd.Series, da.Array)):
         raise ValueError(
@@ -265,12 +254,12 @@ def checked_collection(value: Any, local: str, name: str = "X") -> Any:
 
 def _pieces(value: Any, local: str, name: str) -> list[Any]:
     """Return the partitions of a collection as delayed values."""
-    pieces = checked_collection(value, local, name).to_delayed(optimize_graph=False)
+    pieces = check_collection(value, local, name).to_delayed(optimize_graph=False)
     return list(pieces.flat) if isinstance(pieces, np.ndarray) else list(pieces)
 
 
-def _partition(name: str, given: dict[str, Any]) -> Partition:
-    """Return a partition, checked; its name is for errors."""
+def _partition(name: str, given: dict[str, Any]) -> tuple[CheckedInputs, Summary]:
+    """Return a partition, checked, and its summary; its name is for errors."""
     n_rows = {role: np.shape(values)[0] for role, values in given.items()}
     if len({*n_rows.values()}) > 1:
         raise ValueError(
@@ -284,22 +273,21 @@ def _partition(name: str, given: dict[str, Any]) -> Partition:
             ids, of_row = ids_and_places(given.pop("qid"), "qid")
             inputs = Inputs(**given, labels=labels, group=np.bincount(of_row))
             if (of_row[1:] < of_row[:-1]).any():
-                inputs.checked()  # names rows by their places in the partition
+                inputs.check()  # names rows by their places in the partition
                 inputs = inputs.of_rows(np.argsort(of_row, kind="stable"))
-            checked = inputs.checked()
+            checked = inputs.check()
             with_float32_labels(checked.queries)
     except ValueError as error:
         raise ValueError(f"{name}: {error}") from None
     texts = tuple(str(warning.message) for warning in caught)
-    summary = Summary(checked.queries.n_rows, checked.queries.n_queries, checked.schema, texts)
-    return Partition(checked.X, checked.queries, ids, summary)
+    return checked, Summary(ids, checked.queries.n_rows, checked.schema, texts)
 
 
-def _sum_and_count(part: Partition, ranker: Any, metric: Metric) -> tuple[float, float]:
+def _sum_and_count(part: CheckedInputs, ranker: Any, metric: Metric) -> tuple[float, float]:
     return metric.sum_and_count(np.asarray(ranker.predict(part.X)), part.queries)
 
 
-def _sums_and_fault(part: Partition, loss: Loss) -> tuple[NDArray[np.float64], str | None]:
+def _sums_and_fault(part: CheckedInputs, loss: Loss) -> tuple[NDArray[np.float64], str | None]:
     """Return `totals` at scores of 0, and the warning where the loss, or a part of it, has no gradient there."""
     queries = with_float32_labels(part.queries, warn=False)
     start = np.zeros(queries.n_rows)

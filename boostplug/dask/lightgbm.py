@@ -7,18 +7,18 @@ from typing import Any
 
 import numpy as np
 from distributed import get_worker
-from sklearn.utils.validation import check_is_fitted
 
 from boostplug.core.arrays import Floats
 from boostplug.core.checks import check_integer, shown
 from boostplug.core.extras import needed_by
 from boostplug.core.threads import threads_of_framework
 from boostplug.dask.collections import PartitionedSet, partitioned_set, published, queries_of_rows
-from boostplug.dask.ranker import RankerOnCollections
+from boostplug.dask.ranker import RankerOnCollections, fitted_state
 from boostplug.data.queries import row_weights
-from boostplug.data.tables import refuse_other_categories, rows_of, schema_of
+from boostplug.data.tables import check_same_categories, rows_of, schema_of
 from boostplug.estimators.columns import counting_features
 from boostplug.estimators.parameter_names import LIGHTGBM_ALIASES as ALIASES
+from boostplug.estimators.parameter_names import given_as
 from boostplug.estimators.parameters import for_framework
 from boostplug.kernels.base.single_precision import as_float32
 from boostplug.losses import Loss
@@ -28,12 +28,10 @@ with needed_by("boostplug.dask.LGBMRanker needs", "lightgbm", "dask"):
 
     from boostplug.estimators import lightgbm as local
 
-
-_LOCAL = "boostplug.LGBMRanker"
 _OF_CLUSTER = ("machines", "num_machines", "local_listen_port", "time_out", "tree_learner")  # parameters
 
 
-class LGBMRanker(RankerOnCollections, local.LGBMRanker):  # type: ignore[misc]  # position_bias_
+class LGBMRanker(RankerOnCollections, local.LGBMRanker):
     """`boostplug.LGBMRanker` that trains on a Dask cluster, on collections whose partitions hold whole queries.
 
     `lightgbm.DaskLGBMRanker` trains. A loss has the scale of all workers, so the model equals that of one machine if
@@ -63,7 +61,7 @@ class LGBMRanker(RankerOnCollections, local.LGBMRanker):  # type: ignore[misc]  
     3.0
     """
 
-    _dtype = np.float64
+    _dtype, _local = np.float64, local.LGBMRanker
 
     def __init__(self, *, client: Any = None, time_out: int = 5, **lightgbm_params: Any) -> None:
         self.client = client
@@ -122,7 +120,7 @@ class LGBMRanker(RankerOnCollections, local.LGBMRanker):  # type: ignore[misc]  
         LightGBMError
             If a worker is lost; then LightGBM cannot train on the others again until ``client.restart()``.
         """
-        self._refuse(refused)
+        self._check_absent(refused)
         objective, loss = self._objective_of_fit([])
         params = self._params_of_workers(objective, loss)
         given = self._given(X=X, y=y, qid=qid, weight=sample_weight, labels=labels, position=position)
@@ -131,9 +129,9 @@ class LGBMRanker(RankerOnCollections, local.LGBMRanker):  # type: ignore[misc]  
         params = counting_features(params, X, given.columns.values(), self.features)
         categorical_feature = params.pop("categorical_feature")
         client = self._client()
-        parts = partitioned_set(client, given, local=_LOCAL)
+        parts = partitioned_set(client, given, local=self._local_name())
         parts.repeat_warnings()
-        model, sample_weight = _checked_model(init_model, parts, feature_name), None
+        model, sample_weight = _check_model(init_model, parts, feature_name), None
         with warnings.catch_warnings(), published([parts]) as name:
             warnings.filterwarnings("ignore", "Parameter n_jobs will be ignored")
             if loss is not None:
@@ -154,22 +152,9 @@ class LGBMRanker(RankerOnCollections, local.LGBMRanker):  # type: ignore[misc]  
         for _, text in client.get_events(name):
             raise RuntimeError(text)
         _forget_cluster(trained.booster_)
-        self.__dict__.update(_fitted_state(trained), _objective=objective, _fitted_columns=parts.schema)
+        self.__dict__.update(fitted_state(trained), _objective=objective, _fitted_columns=parts.schema)
         self._columns_by_role = {"qid": "qid", **given.columns}
         return self
-
-    def to_local(self) -> local.LGBMRanker:
-        """Return the fitted `boostplug.LGBMRanker`, which knows no cluster: its saved model loads in plain LightGBM.
-
-        Raises
-        ------
-        NotFittedError
-            Before `fit`.
-        """
-        check_is_fitted(self)
-        ranker = local.LGBMRanker(**self._local_params())
-        ranker.__dict__.update(_fitted_state(self))
-        return ranker
 
     def _params_of_workers(self, objective: Any, loss: Loss | None) -> dict[str, Any]:
         """Return the parameters of the training, refusing those that the cluster sets, or that need sums."""
@@ -191,13 +176,15 @@ class LGBMRanker(RankerOnCollections, local.LGBMRanker):  # type: ignore[misc]  
         if named := self._named_metrics():  # of which ours would judge validation sets, and there are none
             params["metric"] = [metric for metric in named if isinstance(metric, str)] or "None"
         params |= {"objective": objective, "time_out": check_integer("time_out", self.time_out, 1, " (minutes)")}
-        boosting = next((str(params[alias]).lower() for alias in ALIASES["boosting"] if params.get(alias)), "")
-        if loss is not None and boosting in {"rf", "random_forest"}:  # LightGBM's own error would leave workers waiting
+        boosting = {str(value).lower() for value in given_as(params, "boosting").values()}
+        if loss is not None and boosting & {"rf", "random_forest"}:  # LightGBM's own error would leave workers waiting
             raise ValueError("boosting='rf' fails with any custom objective in LightGBM; use 'gbdt', 'dart' or 'goss'")
         local_options = (*ALIASES["early_stopping_round"], "linear_tree", "linear_trees")
-        self._refuse({alias: params.get(alias) or None for alias in local_options})
-        learners = {alias: str(params.get(alias)) for alias in ALIASES["tree_learner"]}
-        self._refuse({f"{alias}={name!r}": name for alias, name in learners.items() if name.startswith("feature")})
+        self._check_absent({alias: params.get(alias) or None for alias in local_options})
+        learners = given_as(params, "tree_learner")
+        self._check_absent(
+            {f"{alias}={name!r}": name for alias, name in learners.items() if str(name).startswith("feature")}
+        )
         return params
 
 
@@ -233,13 +220,11 @@ class _Objective:
         return nothing, nothing
 
 
-def _checked_model(init_model: Any, parts: PartitionedSet, feature_name: Any) -> Any:
+def _check_model(init_model: Any, parts: PartitionedSet, feature_name: Any) -> Any:
     """Return the model to go on from, refusing one of other columns or categories."""
     first = parts.client.submit(lambda part: rows_of(part.X, slice(0, 1)), parts.futures[0]).result()
     model, features = local.model_and_features(init_model, first, feature_name)
-    refuse_other_categories(
-        parts.schema, schema_of(features), "X", "init_model; give both the same with set_categories"
-    )
+    check_same_categories(parts.schema, schema_of(features), "X", "init_model; give both the same with set_categories")
     return model.booster_ if isinstance(model, lgb.LGBMModel) else model
 
 
@@ -249,9 +234,3 @@ def _forget_cluster(booster: lgb.Booster) -> None:
     booster.model_from_string(re.sub(lines, "", booster.model_to_string(num_iteration=-1), flags=re.MULTILINE))
     for name in _OF_CLUSTER:
         booster.params.pop(name, None)
-
-
-def _fitted_state(ranker: lgb.LGBMRanker) -> dict[str, Any]:
-    """Return what a ranker has from `fit`, and not from its parameters."""
-    kept = {name: value for name, value in vars(ranker).items() if name.startswith("_") and name != "_other_params"}
-    return {**kept, "fitted_": True}

@@ -81,7 +81,7 @@ def check_partitions(ddf: Any, qid: str) -> None:
     _check_frame(ddf, qid)
     columns = enumerate(ddf[qid].to_delayed())
     ids = [delayed(_distinct_ids)(column, f"{qid} of partition {place}: {qid}") for place, column in columns]
-    refuse_split_queries(dask.compute(*ids))
+    check_whole_queries(dask.compute(*ids))
 
 
 def ids_and_places(values: Any, name: str) -> tuple[NDArray[Any], NDArray[np.int64]]:
@@ -98,7 +98,7 @@ def ids_and_places(values: Any, name: str) -> tuple[NDArray[Any], NDArray[np.int
     return ids.astype(wide) if np.can_cast(ids.dtype, wide) else ids, codes.astype(np.int64)
 
 
-def refuse_split_queries(ids: Sequence[NDArray[Any]]) -> None:
+def check_whole_queries(ids: Sequence[NDArray[Any]]) -> None:
     """Raise if a query lies in several partitions, or if these have ids of different types.
 
     Parameters

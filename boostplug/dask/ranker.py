@@ -11,24 +11,37 @@ import pandas as pd
 from dask.delayed import delayed
 from distributed import get_client
 from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
 
-from boostplug.dask.collections import checked_collection, partitioned_set
+from boostplug.dask.collections import check_collection, partitioned_set
+from boostplug.estimators.inputs import RankingScore
 from boostplug.metrics import Metric
 
 
-class RankerOnCollections:
+class RankerOnCollections(RankingScore):
     """Mixin for a ranker of one machine, which predicts and scores the partitions where they lie."""
 
     client: Any
     _dtype: type
     """Of predictions."""
+    _local: type
+    """Class of the ranker of one machine."""
 
     def to_local(self) -> Any:
-        """Return the fitted ranker of one machine."""
-        raise NotImplementedError
+        """Return the fitted ranker of one machine, with the same model and parameters, which needs no cluster.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        """
+        check_is_fitted(self)
+        ranker = self._local(**self._local_params())
+        vars(ranker).update(fitted_state(self))
+        return ranker
 
     @property
-    def position_bias_(self) -> NoReturn:
+    def position_bias_(self) -> NoReturn:  # type: ignore[override]
         """Raise an AttributeError: no machine holds all pages."""
         remedy = "call loss.position_bias(ranker.predict(X), queries) on pages in memory"
         raise AttributeError(
@@ -58,7 +71,7 @@ class RankerOnCollections:
         model = self.to_local()
         if not isinstance(X, (da.Array, dd.DataFrame)):
             return model.predict(X, *args, **kwargs)
-        X = checked_collection(X, _name_of(model))
+        X = check_collection(X, self._local_name())
         predict = partial(_predictions, dtype=self._dtype, args=args, kwargs=kwargs)
         shared = delayed(model)  # once in the graph, whatever the number of partitions
         if isinstance(X, dd.DataFrame):
@@ -80,10 +93,14 @@ class RankerOnCollections:
         model = self.to_local()
         if not isinstance(X, (da.Array, dd.DataFrame)):
             return float(model.score(X, y, sample_weight, qid=qid, group=group, metric=metric, labels=labels))
-        self._refuse({"group": group})
-        judge = model._metric_of_score(metric)  # noqa: SLF001
-        inputs = model._inputs_to_judge(X, y, qid, None, sample_weight, labels)  # noqa: SLF001
-        return partitioned_set(self._client(), inputs.take_columns(), local=_name_of(model)).score(model, judge)
+        self._check_absent({"group": group})
+        judge = self._metric_of_score(metric)
+        inputs = self._inputs_to_judge(X, y, qid, None, sample_weight, labels)
+        return partitioned_set(self._client(), inputs.take_columns(), local=self._local_name()).score(model, judge)
+
+    def _local_name(self) -> str:
+        """Return the name of the ranker that takes data in memory, for messages."""
+        return f"boostplug.{self._local.__name__}"
 
     def _client(self) -> Any:
         return get_client() if self.client is None else self.client
@@ -93,7 +110,7 @@ class RankerOnCollections:
         params = self.get_params(deep=False)  # type: ignore[attr-defined]
         return {name: value for name, value in params.items() if name not in {"client", "time_out"}}
 
-    def _refuse(self, arguments: Mapping[str, Any]) -> None:
+    def _check_absent(self, arguments: Mapping[str, Any]) -> None:
         """Raise for arguments that only the ranker of one machine takes."""
         for name, value in arguments.items():
             if value is not None:
@@ -109,8 +126,10 @@ class RankerOnCollections:
         return {**super().__getstate__(), "client": None}  # type: ignore[dict-item]
 
 
-def _name_of(model: Any) -> str:
-    return "boostplug." + type(model).__name__
+def fitted_state(ranker: Any) -> dict[str, Any]:
+    """Return what a ranker has from `fit`, and not from its parameters."""
+    state = {name: value for name, value in vars(ranker).items() if "_" in (name[0], name[-1])}
+    return {name: value for name, value in state.items() if name != "_other_params"}
 
 
 def _predictions(part: Any, model: Any, *, dtype: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

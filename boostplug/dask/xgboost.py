@@ -1,6 +1,5 @@
 """`XGBRanker` on Dask collections, trained by `xgboost.dask`."""
 
-import copy
 from collections.abc import Mapping
 from functools import partial
 from typing import Any
@@ -18,8 +17,7 @@ from boostplug.core.extras import needed_by
 from boostplug.dask.collections import PartitionedSet, partitioned_set, published, queries_of_rows
 from boostplug.dask.ranker import RankerOnCollections
 from boostplug.data.inputs import Inputs
-from boostplug.data.tables import Schema, refuse_unknown_categories
-from boostplug.estimators.columns import counting_features
+from boostplug.data.tables import Schema, check_known_categories
 from boostplug.estimators.inputs import validation_sets
 from boostplug.losses import Loss
 from boostplug.metrics import Metric
@@ -32,11 +30,10 @@ with needed_by("boostplug.dask.XGBRanker needs", "xgboost", "dask"):
     from boostplug.estimators.xgboost import XGBRanker as LocalRanker
     from boostplug.estimators.xgboost import model_and_columns
 
-_LOCAL = "boostplug.XGBRanker"
 _NUMBERS = "label_lower_bound"  # the field of a DMatrix, unused by ranking, that holds numbers of partitions
 
 
-class XGBRanker(RankerOnCollections, LocalRanker):  # type: ignore[misc]  # position_bias_
+class XGBRanker(RankerOnCollections, LocalRanker):
     """`boostplug.XGBRanker` on Dask collections: the model that one machine would train.
 
     `xgboost.dask` trains. A loss is scaled over all workers, and metrics and early stopping use all queries. Each query
@@ -66,7 +63,7 @@ class XGBRanker(RankerOnCollections, LocalRanker):  # type: ignore[misc]  # posi
     3.0
     """
 
-    _dtype = np.float32
+    _dtype, _local = np.float32, LocalRanker
 
     def __init__(self, *, objective: Loss | str = "rank:ndcg", client: Any = None, **xgboost_params: Any) -> None:
         self.client = client
@@ -138,47 +135,42 @@ class XGBRanker(RankerOnCollections, LocalRanker):  # type: ignore[misc]  # posi
         xgboost.core.XGBoostError
             If a worker left the cluster.
         """
-        self._refuse(refused)
-        stop = self.early_stopping_rounds
+        self._check_absent(refused)
         loss, metrics = self._objective_and_metrics(self.eval_metric)
-        self._refuse_local_options(
+        self._check_local_options(
             loss, metrics, weighted=sample_weight is not None or sample_weight_eval_set is not None
         )
-        callbacks = self._checked_callbacks(stop)
         given = self._given(X=X, y=y, qid=qid, weight=sample_weight, labels=labels, position=position)
         train = given.take_columns()
         sets = validation_sets(
-            eval_set, given, train, Inputs.take_columns, "sample_weight_eval_set",
+            eval_set, given, train, Inputs.take_columns, self.framework,
             qid=eval_qid, weight=sample_weight_eval_set, labels=eval_labels,
         )  # fmt: skip
         different = [train, *(one for one in sets if one is not train)]
-        if stop is not None and not sets:
-            raise ValueError(f"early_stopping_rounds={stop} needs a validation set; pass eval_set and eval_qid")
+        if self.early_stopping_rounds is not None and not sets:
+            raise ValueError(
+                f"early_stopping_rounds={self.early_stopping_rounds} needs a validation set; pass eval_set and eval_qid"
+            )
         model, known = model_and_columns(xgb_model, self.get_xgb_params())
-        params, custom = self._training_parameters(loss, metrics, evaluates=bool(sets), model=model)
-        params = counting_features(params, X, train.columns.values(), self.features)
+        arguments, custom, binned = self._training_arguments(X, train.columns, loss, metrics, bool(sets), model)
         if verbose:
-            callbacks.append(EvaluationMonitor(period=1 if verbose is True else verbose, logger=_print))
+            arguments["callbacks"].append(EvaluationMonitor(period=1 if verbose is True else verbose, logger=_print))
         computed = self._computed(different, known)
         if loss is not None:
             computed[0].sums_of(loss)  # raises or warns before the training
         n_features = computed[0].schema.n_columns
-        weights = self._weights_of_features(feature_weights, X, train.columns.values(), n_features)
+        weights = self._weights_of_features(feature_weights, X, train.columns, n_features)
         with published(computed) as name:
-            matrices = self._matrices(computed, weights, binned=model is None and self._grows_on_quantiles())
+            matrices = self._matrices(computed, weights, binned=binned)
             of_sets = dict(zip(map(id, different), matrices, strict=True))
             trained = xgb_dask.train(
                 computed[0].client,
-                params,
-                matrices[0],
-                num_boost_round=self.get_num_boosting_rounds(),
+                dtrain=matrices[0],
                 evals=[(of_sets[id(one)], f"validation_{i}") for i, one in enumerate(sets)],
                 obj=None if loss is None else partial(_gradient_hessian, loss, name),
                 custom_metric=partial(_values, custom, name) if custom else None,
-                early_stopping_rounds=stop,
-                xgb_model=model,
                 verbose_eval=False,
-                callbacks=callbacks,
+                **arguments,
             )
         self._Booster = xgb.Booster({"n_jobs": self.n_jobs}, model_file=trained["booster"].save_raw("ubj"))
         self._fitted_columns = computed[0].schema
@@ -186,11 +178,13 @@ class XGBRanker(RankerOnCollections, LocalRanker):  # type: ignore[misc]  # posi
         self._columns_by_role = {"qid": "qid", **train.columns}
         return self
 
-    def _refuse_local_options(self, loss: Loss | None, metrics: list[Any], *, weighted: bool) -> None:
+    def _check_local_options(self, loss: Loss | None, metrics: list[Any], *, weighted: bool) -> None:
         """Raise for parameters, metrics and weights that only one machine can use."""
         for name, value in (("booster", "gblinear"), ("tree_method", "exact")):
             if getattr(self, name) == value:
-                raise ValueError(f"{name}={value!r} trains on one machine only; use {_LOCAL}, or leave it out")
+                raise ValueError(
+                    f"{name}={value!r} trains on one machine only; use {self._local_name()}, or leave it out"
+                )
         function = next((m for m in metrics if not isinstance(m, (str, Metric))), None)
         if function is not None:
             raise ValueError(
@@ -201,7 +195,7 @@ class XGBRanker(RankerOnCollections, LocalRanker):  # type: ignore[misc]  # posi
         if built_in and weighted:
             raise ValueError(
                 f"sample_weight cannot be used by XGBoost's {built_in[0]!r} on collections, because xgboost.dask takes "
-                f"no weights of queries; pass losses and metrics of boostplug, or use {_LOCAL}"
+                f"no weights of queries; pass losses and metrics of boostplug, or use {self._local_name()}"
             )
 
     def _computed(self, sets: list[Inputs], known: Schema | None) -> list[PartitionedSet]:
@@ -209,13 +203,16 @@ class XGBRanker(RankerOnCollections, LocalRanker):  # type: ignore[misc]  # posi
 
         `known` is the schema of the model that the training continues.
         """
-        train = partitioned_set(self._client(), sets[0], local=_LOCAL, fitted=known, other="xgb_model")
+        train = partitioned_set(self._client(), sets[0], local=self._local_name(), fitted=known, other="xgb_model")
         if known is not None:
-            refuse_unknown_categories(train.schema, known, "X beside xgb_model")
+            check_known_categories(train.schema, known, "X beside xgb_model")
         train.repeat_warnings()
-        found = [train, *(partitioned_set(self._client(), s, local=_LOCAL, fitted=train.schema) for s in sets[1:])]
+        found = [
+            train,
+            *(partitioned_set(self._client(), s, local=self._local_name(), fitted=train.schema) for s in sets[1:]),
+        ]
         for one in found:
-            self._refuse_other_kind(one.schema, train.schema, f"{one.where}X")
+            self._check_same_sparsity(one.schema, train.schema, f"{one.where}X")
         return found
 
     def _matrices(self, sets: list[PartitionedSet], feature_weights: ArrayLike | None, *, binned: bool) -> list[Any]:
@@ -244,21 +241,6 @@ class XGBRanker(RankerOnCollections, LocalRanker):  # type: ignore[misc]  # posi
             matrix.worker_map = _shares(parts, matrix, list((matrices or [matrix])[0].worker_map))
             matrices.append(matrix)
         return matrices
-
-    def to_local(self) -> LocalRanker:
-        """Return a fitted `boostplug.XGBRanker` of the same model and parameters, which needs no cluster.
-
-        Raises
-        ------
-        NotFittedError
-            Before `fit`.
-        """
-        booster = self.get_booster()
-        local = LocalRanker(**self._local_params())
-        local._Booster = booster  # noqa: SLF001 (load_model would take the objective that the file names)
-        local._fitted_columns, local._columns_by_role = self._columns(), self._columns_by_role  # noqa: SLF001
-        local._set_evaluation_result(copy.deepcopy(getattr(self, "evals_result_", {})))  # noqa: SLF001
-        return local
 
 
 def _gradient_hessian(loss: Loss, name: str, scores: Any, matrix: xgb.DMatrix) -> Any:

@@ -7,7 +7,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from boostplug.core.arrays import Floats, Ints
-from boostplug.core.checks import frozen, numbers, refuse_rounded_ids, refuse_weights, refuse_where, shown, vector
+from boostplug.core.checks import (
+    frozen,
+    numbers,
+    refuse_other_order,
+    refuse_rounded_ids,
+    refuse_weights,
+    refuse_where,
+    shown,
+    vector,
+)
 
 
 def boundaries_of(group: ArrayLike | None, qid: ArrayLike | None, n_rows: int, *, rows_of: str = "labels") -> Ints:
@@ -67,6 +76,15 @@ def in_order_of(keys: Any, name: str, values: Any, numbers: Floats, order: str, 
             f"pass {remedy}, or {name}.to_numpy() if they are"
         )
     return numbers[places]
+
+
+def numbers_of_rows(name: str, values: ArrayLike, n_rows: int, **beside: Any) -> Floats:
+    """Return a float64 vector, refusing lengths other than `n_rows`, and the index of `beside` in another order."""
+    refuse_other_order(**beside, **{name: values})
+    vector = numbers(name, values)
+    if len(vector) != n_rows:
+        raise ValueError(f"{name} must hold one number per row ({n_rows}), got {len(vector)}")
+    return vector
 
 
 def places_within(sizes: Ints) -> Ints:

@@ -9,9 +9,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from boostplug.core.arrays import Floats, Ints
 from boostplug.core.checks import FrozenArrays, numbers, refuse_other_order, refuse_where, shown
-from boostplug.data.boundaries import boundaries_of, ids_of
-from boostplug.data.positions import numbers_of_rows, positions_of
-from boostplug.data.tables import read_features
+from boostplug.data.boundaries import boundaries_of, ids_of, numbers_of_rows
+from boostplug.data.positions import as_positions
+from boostplug.data.tables import as_features
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
@@ -91,15 +91,15 @@ class ClickLog(FrozenArrays):
         clicks = numbers("clicked", clicked)
         boundaries = boundaries_of(group, qid, len(clicks), rows_of="clicked")
         shown_times = None if impressions is None else numbers_of_rows("impressions", impressions, len(clicks))
-        _refuse_clicks(clicks, shown_times)
+        _check_clicks(clicks, shown_times)
         columns = {name: None if values is None else ids_of(name, values).copy() for name, values in ids.items()}
         for name, values in columns.items():
             if values is not None and len(values) != len(clicks):
                 raise ValueError(f"{name} must hold one id per row ({len(clicks)}), got {len(values)}")
         columns |= {"clicked": clicks, "boundaries": boundaries, "impressions": shown_times}
-        self.__setstate__({**columns, "position": positions_of(position, len(clicks)), "index": index})
+        self.__setstate__({**columns, "position": as_positions(position, len(clicks)), "index": index})
         if shown_times is None:
-            self._refuse_repeated_positions()
+            self._check_one_row_a_position()
 
     def __repr__(self) -> str:
         return f"ClickLog(n_pages={self.n_pages}, n_rows={self.n_rows}, n_clicks={self.clicked.sum():.0f})"
@@ -107,7 +107,7 @@ class ClickLog(FrozenArrays):
     def __len__(self) -> int:
         return self.n_rows
 
-    def _refuse_repeated_positions(self) -> None:
+    def _check_one_row_a_position(self) -> None:
         place = self.page_of_row * (self.position.max(initial=0) + 1) + self.position
         order = np.argsort(place, kind="stable")
         again = np.zeros(self.n_rows, bool)
@@ -166,16 +166,16 @@ def features_of_log(X: Any, log: ClickLog) -> tuple[Any, Ints]:
         absent = [document for document in documents.tolist() if document not in X]
         if absent:
             raise ValueError(f"X has no features of log.document {shown(absent[0])} ({len(absent) - 1} more); add them")
-        return read_features([X[document] for document in documents.tolist()]), of_row
+        return as_features([X[document] for document in documents.tolist()]), of_row
     refuse_other_order(log=log, X=X)
-    features = read_features(X)
+    features = as_features(X)
     if features.shape[0] != log.n_rows:
         what = f"X has {features.shape[0]} rows and the log {log.n_rows}; pass one row per row of the log"
         raise ValueError(f"{what}, such as X[log.document] for row numbers, or a mapping of documents to features")
     return features, np.arange(log.n_rows)
 
 
-def _refuse_clicks(clicks: Floats, impressions: Floats | None) -> None:
+def _check_clicks(clicks: Floats, impressions: Floats | None) -> None:
     """Raise for invalid clicks or impressions."""
     if impressions is None:
         why = "is neither 0 nor 1; for counts pass impressions too"

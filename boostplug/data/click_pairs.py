@@ -10,7 +10,7 @@ from boostplug.core.arrays import Floats, Ints
 from boostplug.core.checks import check_choice, check_integer, check_number, numbers, refuse_where, vector
 from boostplug.data.boundaries import places_within, row_weight_of
 from boostplug.data.click_log import ClickLog
-from boostplug.data.positions import propensities_of, refuse_without_propensity
+from boostplug.data.positions import as_propensities, check_propensities, check_several_positions, weights_of_clicks
 
 PairArrays = tuple[Ints, Ints, Floats | None]
 """Winners, losers, and the weights of the pairs; None if all are 1."""
@@ -37,7 +37,8 @@ def log_of(clicked: ArrayLike | ClickLog, rule: str, *, position: ArrayLike | No
         places = np.arange(1, len(vector("clicked", clicked)) + 1) if position is None else position
         clicked = ClickLog(clicked, position=places, **columns)
     if rule != "all_unclicked":
-        _refuse_positions(clicked, rule)
+        remedy = "pass each row's place, or rule='all_unclicked'"
+        check_several_positions(clicked.position, f"and rule={rule!r} compares positions; {remedy}")
     return clicked
 
 
@@ -101,22 +102,14 @@ def _within_pages(rows: Ints, boundaries: Ints) -> Iterator[tuple[Ints, Ints]]:
         yield np.repeat(rows[block], size[block]), np.repeat(start[block], size[block]) + places_within(size[block])
 
 
-def _refuse_positions(log: ClickLog, rule: str) -> None:
-    """Raise if all rows have the same position."""
-    position, n_rows = log.position, log.n_rows
-    if n_rows and position.min() == position.max():
-        remedy = "pass each row's place, or rule='all_unclicked'"
-        raise ValueError(f"position is {position[0]} in all rows, and rule={rule!r} compares positions; {remedy}")
-
-
 def _factor(log: ClickLog, propensity: Any, max_weight: float, weight: Any, qid: Any) -> Floats | None:
     """Return the weight per click of each winner's pairs; None if all are 1."""
     factor = row_weight_of(weight, log.boundaries, qid)
     if propensity is None:
         return factor
-    theta = propensities_of(propensity)
-    refuse_without_propensity(log.position, len(theta))
-    inverse: Floats = (1.0 / np.maximum(theta, 1.0 / max_weight))[log.position - 1]
+    theta = as_propensities(propensity)
+    check_propensities(log.position, len(theta))
+    inverse = weights_of_clicks(theta, log.position, max_weight)
     return inverse if factor is None else factor * inverse
 
 

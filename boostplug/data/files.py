@@ -12,8 +12,8 @@ from zipfile import BadZipFile
 
 from boostplug.core.checks import shown
 from boostplug.core.extras import imported, needed_by
-from boostplug.data.inputs import refuse_absent
-from boostplug.data.tables import refuse_repeated
+from boostplug.data.inputs import check_has_column
+from boostplug.data.tables import check_unique
 
 _PARQUET = (".parquet", ".pq")
 _SUFFIXES = (".csv", ".tsv", *_PARQUET)
@@ -102,11 +102,11 @@ def code_of_reading(path: Path, id_column: str, frame: Any) -> str:
 
 def _chosen(path: Path, columns: Mapping[str, str] | None, there: Sequence[str]) -> list[str]:
     """Return the columns of a file to read, in its order."""
-    refuse_repeated(there, path.name)
+    check_unique(there, path.name)
     if columns is None:
         return [*there]
     for argument, name in columns.items():
-        refuse_absent(name, f"{argument} in {path.name}", there)
+        check_has_column(name, f"{argument} in {path.name}", there)
     return [name for name in there if name in columns.values()]
 
 

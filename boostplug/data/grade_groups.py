@@ -7,7 +7,6 @@ import copy
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,11 +43,8 @@ def roots_and_unit(weight: Floats | None) -> tuple[Floats, float]:
     return frozen(np.sqrt(weight / unit)), unit
 
 
-class PairBlock(NamedTuple):
-    """Block of pairs of groups or documents, sorted by query, `higher` and `lower`."""
-
-    higher: Ints
-    lower: Ints
+PairBlock = tuple[Ints, Ints]
+"""Higher and lower ones of a block of pairs of groups or documents, sorted by query, higher and lower."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -289,4 +285,4 @@ def _with_all_before(chosen: Ints, first: Ints, end: Ints, block: int = _BLOCK) 
         c = counts[a:b]
         within = places_within(c)
         if len(within):
-            yield PairBlock(np.repeat(chosen[a:b], c), within + np.repeat(first[a:b], c))
+            yield np.repeat(chosen[a:b], c), within + np.repeat(first[a:b], c)

@@ -1,6 +1,5 @@
 """Features, labels, ids and weights as a user passes them: as arrays, or as columns of a table by name."""
 
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
@@ -21,21 +20,25 @@ from boostplug.core.checks import (
     vector,
 )
 from boostplug.core.extras import imported
+from boostplug.core.warning import warn_user
 from boostplug.data.boundaries import ids_of
 from boostplug.data.pairs import Pairs
 from boostplug.data.queries import Queries
 from boostplug.data.tables import (
     Schema,
+    as_features,
+    check_computed,
+    check_unique,
     columns_equal_to,
     columns_of_ids,
-    read_features,
-    refuse_repeated,
-    refuse_uncomputed,
     rows_of,
     schema_of,
     split_columns,
+    with_columns,
 )
 
+FIT = MappingProxyType({"weight": "sample_weight"})
+"""Names of a fit's arguments, where they differ from the fields of `Inputs`."""
 _ROLES = ("y", "qid", "weight", "position")
 
 
@@ -57,7 +60,7 @@ class CheckedInputs(NamedTuple):
     """Features and queries whose arguments fit each other."""
 
     X: Any
-    """As `read_features` returns them, without the columns that are no features."""
+    """As `as_features` returns them, without the columns that are no features."""
     queries: Queries
     qid: NDArray[Any] | None = None
     """Query id of each row; None where sizes were given."""
@@ -138,7 +141,7 @@ class Inputs:
     def take_columns(self) -> "Inputs":
         """Return the same inputs with arrays in place of names, and `X` without these columns."""
         if not hasattr(self.X, "__dask_graph__"):  # columns may be taken out of a collection that is not computed
-            refuse_uncomputed(self.X, self.table_name)
+            check_computed(self.X, self.table_name)
         there = column_names(self.X)
         columns = {role: name for role, name in self.columns.items() if name in there}
         columns |= {role: getattr(self, role) for role in _ROLES if isinstance(getattr(self, role), str)}
@@ -148,8 +151,8 @@ class Inputs:
         if "qid" in there and not isinstance(self.qid, str):
             columns.setdefault("qid", "qid")
         for role, name in columns.items():
-            refuse_absent(name, self.argument(role), there)
-        self._refuse_ambiguous(columns)
+            check_has_column(name, self.argument(role), there)
+        self._check_unambiguous(columns)
         X, values = split_columns(self.X, list(dict.fromkeys(columns.values())))
         by_name = dict(zip(dict.fromkeys(columns.values()), values, strict=True))
         parts: dict[str, Any] = {
@@ -160,7 +163,7 @@ class Inputs:
         parts["labels"] = {n: by_name[v] if isinstance(v, str) else v for n, v in labels.items()} or self.labels
         return replace(self, X=selected(X, self.features, columns.values()), columns=columns, features=None, **parts)
 
-    def _refuse_ambiguous(self, columns: Mapping[str, str]) -> None:
+    def _check_unambiguous(self, columns: Mapping[str, str]) -> None:
         """Raise where queries are given twice or not at all, or a column has two uses."""
         qid = self.argument("qid")
         if isinstance(self.group, str):
@@ -177,7 +180,7 @@ class Inputs:
             titles = " and ".join(self.argument(role) for role in _ROLES if role in columns)
             raise ValueError(f"{titles} must be different columns; got {shown(used)}")
 
-    def checked(self, fitted: Schema | None = None) -> CheckedInputs:
+    def check(self, fitted: Schema | None = None) -> CheckedInputs:
         """Return features and `Queries`.
 
         Parameters
@@ -191,7 +194,7 @@ class Inputs:
             If an argument has the wrong shape or an impossible value, or two do not fit each other.
         """
         given = self.take_columns()
-        X = read_features(given.X, self.table_name, fitted=fitted, least=self.least_columns)
+        X = as_features(given.X, self.table_name, fitted=fitted, least=self.least_columns)
         refuse_other_order(
             X=given.X,
             y=given.y,
@@ -230,13 +233,13 @@ class Inputs:
         copies = {name: what for name, what in copies.items() if name not in self.keep}
         if copies:
             listed = ", ".join(f"column {name!r} of {self.table_name} {what}" for name, what in copies.items())
-            warnings.warn(f"{listed}: a model learns from it what it must not know; drop it", UserWarning, stacklevel=5)
+            warn_user(f"{listed}: a model learns from it what it must not know; drop it")
 
     def labels_of_rows(self) -> Floats:
         """Return `y` as finite numbers, unless `labelled` says that some mean nothing."""
         title = self.title("y")
         if "y" in self.columns:
-            self._refuse_missing(self.y, title, "Drop such rows.")
+            self._check_present(self.y, title, "Drop such rows.")
         y = numbers(title, column_as_vector(title, self.y))
         remedy = "drop such rows, or give them a finite label"
         more = " and labelled=False" if self.labelled is not None else ""
@@ -248,7 +251,7 @@ class Inputs:
         if self.qid is None:
             return None
         if "qid" in self.columns:
-            self._refuse_missing(self.qid, self.title("qid"), "Drop such rows, or give the query an id.")
+            self._check_present(self.qid, self.title("qid"), "Drop such rows, or give the query an id.")
         return ids_of(self.argument("qid"), self.qid)
 
     def of_rows(self, rows: NDArray[Any]) -> "Inputs":
@@ -265,10 +268,15 @@ class Inputs:
         column = self.columns.get(role)
         return self.argument(role) + (f": column {column!r}" if column is not None and column != role else "")
 
-    def _refuse_missing(self, values: Any, title: str, remedy: str) -> None:
+    def _check_present(self, values: Any, title: str, remedy: str) -> None:
         missing = is_missing(values)
         if missing.any():
             raise ValueError(f"{title} has no value in {self.source.row(int(np.argmax(missing)))}. {remedy}")
+
+
+def columns_to_judge(columns: Mapping[str, str]) -> dict[str, str]:
+    """Return the columns that a fit has named, for data to judge by, which need no positions."""
+    return {"unused position" if role == "position" else role: name for role, name in columns.items()}
 
 
 def selected(X: Any, features: Any, taken: Iterable[Any] = ()) -> Any:
@@ -279,12 +287,12 @@ def selected(X: Any, features: Any, taken: Iterable[Any] = ()) -> Any:
         raise ValueError(f"features must be a list of names of columns; got {shown(features)}")
     kept = [name for name in features if name not in [*taken]]
     for name in kept:
-        refuse_absent(name, "features", column_names(X))
-    refuse_repeated(kept, "features")
-    return X[kept] if hasattr(X, "iloc") else X.select(kept)
+        check_has_column(name, "features", column_names(X))
+    check_unique(kept, "features")
+    return with_columns(X, kept)
 
 
-def refuse_absent(name: str, argument: str, there: Sequence[Any]) -> None:
+def check_has_column(name: str, argument: str, there: Sequence[Any]) -> None:
     """Raise where an argument names a column that is not there."""
     if name not in there:
         columns = f"the columns are {shown([*there])}" if there else "X has no named columns; pass a DataFrame"

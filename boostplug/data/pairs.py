@@ -253,7 +253,7 @@ class Pairs(Immutable):
     def __reduce__(self) -> tuple[Any, ...]:
         return partial(Pairs, weight=self.weight, margin=self.margin), (self.winner, self.loser)
 
-    def refuse_beyond(self, n_rows: int) -> None:
+    def check_rows(self, n_rows: int) -> None:
         """Raise if a row index is not below `n_rows`."""
         for name in ("winner", "loser"):
             rows = getattr(self, name)
@@ -265,7 +265,7 @@ class Pairs(Immutable):
         A pair is cut if only one of its rows is chosen. A row chosen twice is refused, because the index for its pairs
         would be ambiguous.
         """
-        self.refuse_beyond(n_rows)
+        self.check_rows(n_rows)
         again = np.ones(len(rows), bool)
         again[np.unique(rows, return_index=True)[1]] = False
         refuse_where("rows", again, rows, "is chosen a second time; pairs can follow each row to one place only")

@@ -15,7 +15,7 @@ from boostplug.data.boundaries import boundaries_of, row_weight_of, sizes_of
 from boostplug.data.grade_groups import GradeGroups, JudgedLists, ListedPairs, distinct, roots_and_unit
 from boostplug.data.named_labels import named_labels
 from boostplug.data.pairs import Pairs
-from boostplug.data.positions import positions_of
+from boostplug.data.positions import as_positions
 
 _R = TypeVar("_R")
 _NOTHING: Any = object()
@@ -127,11 +127,11 @@ class Queries(Immutable):
             labelled=_labelled(labelled, len(y)),
             pairs=pairs,
             labels_by_name=MappingProxyType(named_labels({} if labels_by_name is None else labels_by_name, len(y))),
-            position=None if position is None else positions_of(position, len(y)),
+            position=None if position is None else as_positions(position, len(y)),
             position_is_rank=True,
         )
         if pairs is not None:
-            pairs.refuse_beyond(len(y))
+            pairs.check_rows(len(y))
 
     def __repr__(self) -> str:
         weighted = "" if self.row_weight is None else ", weighted"
@@ -179,7 +179,7 @@ class Queries(Immutable):
     def with_positions(self, position: ArrayLike | None, *, is_rank: bool = True) -> "Queries":
         """Return the same queries with other positions."""
         out = object.__new__(Queries)
-        positions = None if position is None else positions_of(position, self.n_rows)
+        positions = None if position is None else as_positions(position, self.n_rows)
         out.__dict__.update(self.__dict__, position=positions, position_is_rank=is_rank)
         out.__dict__.pop("_kept", None)  # cached values may depend on the positions
         return out

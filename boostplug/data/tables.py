@@ -5,7 +5,6 @@ pandas DataFrames of numbers and categories; what neither framework can read is 
 """
 
 import re
-import warnings
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 
 from boostplug.core.checks import column_names, native, real_numbers, shown
 from boostplug.core.extras import imported
+from boostplug.core.warning import warn_user
 
 _FEWEST_IDS = 10  # smallest number of queries in which different numbers are no accident
 _FEW_ROWS = 1000  # looked at first, as they tell most columns from ids
@@ -59,22 +59,24 @@ def rows_of(X: Any, rows: Any) -> Any:
 def split_columns(X: Any, names: Sequence[str]) -> tuple[Any, list[Any]]:
     """Split a DataFrame into the table without the named columns, and these columns."""
     columns = [X[name] for name in names]
-    if not names:
-        return X, columns
-    try:
-        return X.drop(columns=[*names]), columns  # pandas, pyarrow
-    except TypeError:
-        return X.drop([*names]), columns  # polars
+    return without_columns(X, names), columns
+
+
+def with_columns(X: Any, names: Sequence[str]) -> Any:
+    """Return a DataFrame with only the named columns, in their order."""
+    return X[[*names]] if hasattr(X, "iloc") else X.select([*names])
 
 
 def without_columns(X: Any, names: Iterable[Any]) -> Any:
     """Return a table without the named columns, where it has them."""
-    refuse_uncomputed(X)
     there = column_names(X)
-    return split_columns(X, [name for name in dict.fromkeys(names) if name in there])[0]
+    absent = [name for name in dict.fromkeys(names) if name in there]
+    if not absent or hasattr(X, "drop_duplicates"):  # pandas, dask
+        return X.drop(columns=absent) if absent else X
+    return with_columns(X, [name for name in there if name not in absent])
 
 
-def refuse_uncomputed(X: Any, name: str = "X") -> None:
+def check_computed(X: Any, name: str = "X") -> None:
     """Raise for polars' lazy frames and Dask's collections."""
     is_lazy = hasattr(X, "collect_schema") and not hasattr(X, "shape")
     if is_lazy or type(X).__module__.partition(".")[0] in {"dask", "dask_expr"}:
@@ -84,7 +86,7 @@ def refuse_uncomputed(X: Any, name: str = "X") -> None:
         raise ValueError(f"{name} is a RecordBatch; pass pyarrow.Table.from_batches([{name}])")
 
 
-def refuse_repeated(names: Iterable[Any], what: str) -> None:
+def check_unique(names: Iterable[Any], what: str) -> None:
     """Raise where two columns, or other things that go by name, have one name."""
     for name, times in Counter(names).items():
         if times > 1:
@@ -92,14 +94,14 @@ def refuse_repeated(names: Iterable[Any], what: str) -> None:
 
 
 def schema_of(X: Any) -> Schema:
-    """Return number, names and categories of features that `read_features` has returned."""
+    """Return number, names and categories of features that `as_features` has returned."""
     names = tuple(" ".join(map(str, name)) if isinstance(name, tuple) else str(name) for name in column_names(X))
     kinds = X.dtypes if hasattr(X, "iloc") else ()
     categories = {place: tuple(kind.categories) for place, kind in enumerate(kinds) if hasattr(kind, "categories")}
     return Schema(int(X.shape[1]), names or None, categories, hasattr(X, "nnz"))
 
 
-def read_features(
+def as_features(
     X: Any,
     name: str = "X",
     *,
@@ -131,22 +133,22 @@ def read_features(
     ValueError
         If X is no table, or holds something else than numbers and categories; the message names the columns.
     """
-    refuse_uncomputed(X, name)
+    check_computed(X, name)
     X = native(X)
     if is_frame(X):
-        refuse_repeated(column_names(X), name)
-        _refuse_shape(X, name, least)
+        check_unique(column_names(X), name)
+        _check_shape(X, name, least)
         if fitted is not None:
-            refuse_other_columns(schema_of(X), fitted, name)
-        X = _read_frame(X, name, (fitted and fitted.categories) or {})
+            check_same_columns(schema_of(X), fitted, name)
+        X = _as_frame(X, name, (fitted and fitted.categories) or {})
     elif not hasattr(X, "nnz"):
-        X = _read_array(X, name, least)
+        X = _as_array(X, name, least)
     else:
-        _refuse_shape(X, name, least)
+        _check_shape(X, name, least)
     return X if fitted is None else align(X, fitted, name)
 
 
-def _refuse_shape(X: Any, name: str, least: int) -> None:
+def _check_shape(X: Any, name: str, least: int) -> None:
     shape: tuple[int, ...] = getattr(X, "shape", ())
     if len(shape) != 2:
         what = f"shape {tuple(shape)}" if shape else shown(X)
@@ -155,7 +157,7 @@ def _refuse_shape(X: Any, name: str, least: int) -> None:
         raise ValueError(f"{name} has 0 feature(s) (shape={tuple(shape)}) while a minimum of {least} is required.")
 
 
-def _read_array(X: Any, name: str, least: int) -> NDArray[Any]:
+def _as_array(X: Any, name: str, least: int) -> NDArray[Any]:
     """Return an array of numbers from an array or a list of rows."""
     if isinstance(X, np.ma.MaskedArray) and X.mask.any():
         raise ValueError(f"{name} has {int(X.mask.sum())} masked values; pass {name}.filled(numpy.nan)")
@@ -164,7 +166,7 @@ def _read_array(X: Any, name: str, least: int) -> NDArray[Any]:
         array = np.asarray(X, object) if array.dtype.kind in "SU" else array  # numbers as they were, beside a text
     except ValueError:
         raise ValueError(f"{name} is a list of rows of different lengths; pass as many features in each") from None
-    _refuse_shape(array if array.shape else X, name, least)
+    _check_shape(array if array.shape else X, name, least)
     numbers = real_numbers(name, array)
     return np.asarray(numbers, np.float64) if isinstance(X, (list, tuple)) else numbers
 
@@ -172,7 +174,7 @@ def _read_array(X: Any, name: str, least: int) -> NDArray[Any]:
 # --- DataFrames ----------------------------------------------------------------------------------------------------
 
 
-def _read_frame(X: Any, name: str, categories: Mapping[int, tuple[Any, ...]]) -> Any:
+def _as_frame(X: Any, name: str, categories: Mapping[int, tuple[Any, ...]]) -> Any:
     """Return a pandas DataFrame of numbers and categories; texts are categories where training had `categories`."""
     pandas = imported("pandas", "DataFrames need")
     X = X if hasattr(X, "iloc") else _as_pandas(X)
@@ -234,7 +236,7 @@ def _categorical(pandas: Any, column: Any, known: tuple[Any, ...]) -> Any:
 # --- Two tables ----------------------------------------------------------------------------------------------------
 
 
-def refuse_other_columns(schema: Schema, fitted: Schema, name: str = "X") -> None:
+def check_same_columns(schema: Schema, fitted: Schema, name: str = "X") -> None:
     """Raise if the columns differ from the training set's in name, number or order."""
     here, there = schema.names, fitted.names
     if here and there and here != there:
@@ -263,7 +265,7 @@ def align(
     Parameters
     ----------
     X : array, sparse matrix or pandas DataFrame
-        As `read_features` returns it.
+        As `as_features` returns it.
     fitted : Schema
         Schema of the training set.
     name : str, default "X"
@@ -286,10 +288,10 @@ def align(
         ``new="refused"`` also if X holds new categories.
     """
     schema = schema_of(X) if schema is None else schema
-    refuse_other_columns(schema, fitted, name)
+    check_same_columns(schema, fitted, name)
     if fitted.categories is None:
         return X
-    _refuse_other_types(schema, fitted, name)
+    _check_same_types(schema, fitted, name)
     aligned = X
     for place, known in fitted.categories.items():
         here = (schema.categories or {})[place]
@@ -301,13 +303,13 @@ def align(
         if added and new == "refused":
             raise ValueError(f"in {name}, {what}; train on the data of both, or drop these rows")
         if added and new == "missing":
-            warnings.warn(f"in {name}, {what}; they become missing values", UserWarning, stacklevel=4)
+            warn_user(f"in {name}, {what}; they become missing values")
         aligned = X.copy(deep=False) if aligned is X else aligned
         aligned.isetitem(place, column.cat.set_categories([*known, *(added if new == "appended" else ())]))
     return aligned
 
 
-def _refuse_other_types(schema: Schema, fitted: Schema, name: str) -> None:
+def _check_same_types(schema: Schema, fitted: Schema, name: str) -> None:
     """Raise if a column is categorical only in X or only in the training set."""
     here, there = schema.categories or {}, fitted.categories or {}
     for place in sorted(here.keys() ^ there.keys()):
@@ -329,7 +331,7 @@ def is_number(value: Any) -> bool:
     return True
 
 
-def refuse_other_categories(schema: Schema, fitted: Schema, name: str, other: str) -> None:
+def check_same_categories(schema: Schema, fitted: Schema, name: str, other: str) -> None:
     """Raise where categorical columns have not the same categories in the same order as those of `fitted`."""
     here, there = schema.categories or {}, fitted.categories
     if there is None or here == there:
@@ -338,14 +340,14 @@ def refuse_other_categories(schema: Schema, fitted: Schema, name: str, other: st
     raise ValueError(f"{name}: the columns {', '.join(columns)} have other categories than in {other}")
 
 
-def refuse_unknown_categories(schema: Schema, fitted: Schema, name: str) -> None:
+def check_known_categories(schema: Schema, fitted: Schema, name: str) -> None:
     """Raise if features have categories and those of the continued model are not known."""
     if schema.categories and fitted.categories is None:
         column = schema.column(min(schema.categories))
         raise ValueError(f"{name} has the categorical column {column}, and the model no categories; pass the ranker")
 
 
-def refuse_sparse_beside_dense(schema: Schema, fitted: Schema, name: str = "X") -> None:
+def check_same_sparsity(schema: Schema, fitted: Schema, name: str = "X") -> None:
     """Raise if only one of X and the training set is sparse.
 
     XGBoost treats absent entries of a sparse matrix as missing, and zeros of an array as numbers.

@@ -73,13 +73,13 @@ def load_clicks(
         raise ValueError(f"path must be a CSV or Parquet file; got {shown(path)}")
     table = read_table_file(path, ids=[column for name, column in named.items() if name in _IDS], columns=named)
     try:
-        return ClickLog(**{name: _checked(name, table[column]) for name, column in named.items()})
+        return ClickLog(**{name: _as_ids_or_numbers(name, table[column]) for name, column in named.items()})
     except (TypeError, ValueError) as error:  # the first for ids that are lists
         columns = ", ".join(f"{name}={column!r}" for name, column in named.items())
         raise ValueError(f"{path}: {error} (rows count from 0; columns: {columns})") from None
 
 
-def _checked(name: str, column: Any) -> Any:
+def _as_ids_or_numbers(name: str, column: Any) -> Any:
     """Return a column of ids, or of numbers."""
     if name in _IDS:
         return column

@@ -8,20 +8,20 @@ peak.
 import gzip
 import math
 import re
-import warnings
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
-from typing import Any, BinaryIO, Literal, NoReturn
+from typing import Any, BinaryIO, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.core.arrays import Floats
 from boostplug.core.checks import check_choice, check_flag, check_integer, shown
+from boostplug.core.warning import warn_user
 from boostplug.data.files import natural
 from boostplug.datasets.ranking_data import Fold, RankingData
 
@@ -172,7 +172,7 @@ def load_files(
         raise ValueError(f'zero_based must be True, False or "auto", got {shown(zero_based)}')
     files = [_read(Path(path)) for path in paths]
     for doubt in _doubts(files):
-        warnings.warn(doubt, UserWarning, stacklevel=3)
+        warn_user(doubt)
     base, width = _shape(files, n_features, zero_based)
     sets = []
     for file in files:
@@ -304,9 +304,9 @@ def opened(
         raise ValueError(f"{path} is damaged or cut short ({error}); fetch it again") from None
 
 
-def refuse_line(path: Path, line: int, what: str) -> NoReturn:
-    """Raise for a line of a file."""
-    raise ValueError(f"{path}, line {line}: {what}")
+def line_error(path: Path, line: int, what: str) -> ValueError:
+    """Return the error of a line of a file."""
+    return ValueError(f"{path}, line {line}: {what}")
 
 
 def texts_of(texts: Sequence[str], times: NDArray[np.int64] | None = None) -> NDArray[Any]:
@@ -360,12 +360,12 @@ class _File:
     first_feature: int = _MOST_COLUMNS
     last_feature: int = -1
 
-    def refuse(self, text: bytes, at: int, what: str = "") -> NoReturn:
-        """Raise for a place in a block, as `what` says, or for the token around it."""
+    def error(self, text: bytes, at: int, what: str = "") -> ValueError:
+        """Return the error of a place in a block, as `what` says, or for the token around it."""
         start = max(text.rfind(blank, 0, at) for blank in (b"\n", b" ", b"\t")) + 1
         token = _decoded(text[start : text.index(b"\n", at)].removesuffix(b"\r").split(b" ")[0])
         line = self.n_lines + text.count(b"\n", 0, at) + 1
-        refuse_line(self.path, line, what or f"cannot read {shown(token)}; each line must read {_LINE}")
+        return line_error(self.path, line, what or f"cannot read {shown(token)}; each line must read {_LINE}")
 
 
 def _read(path: Path) -> _File:
@@ -397,7 +397,7 @@ def _add(file: _File, text: bytes, block: Any) -> None:
         token = text[start:stop]
         value = _number(token)
         if value is None or (place < 0 and not math.isfinite(value)):
-            file.refuse(text, start)
+            raise file.error(text, start)
         if place < 0:
             labels[-1 - place] = value
         else:
@@ -405,13 +405,13 @@ def _add(file: _File, text: bytes, block: Any) -> None:
                 values[place] = value
             is_too_large[place] = np.isinf(values[place]) and b"n" not in token.lower()  # not the word inf
     if bad >= 0:
-        file.refuse(text, bad)
+        raise file.error(text, bad)
     values[is_too_large] = np.nan
 
     for start, stop, row in block.runs[:n_runs].tolist():
         query = text[start:stop]
         if file.queries and bool(query) != bool(file.queries[0][0]):
-            file.refuse(text, start, "qid is on some lines only; write qid:<query> after each grade")
+            raise file.error(text, start, "qid is on some lines only; write qid:<query> after each grade")
         if not file.queries or file.queries[-1][0] != query:
             file.queries.append((query, file.n_rows + row))
     spans = block.comments[:n_rows]

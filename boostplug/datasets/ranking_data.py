@@ -14,7 +14,7 @@ from boostplug.data.boundaries import ids_of
 from boostplug.data.click_log import ClickLog, features_of_log
 from boostplug.data.inputs import Inputs
 from boostplug.data.queries import Queries
-from boostplug.data.tables import Schema, refuse_repeated, rows_of
+from boostplug.data.tables import Schema, check_unique, rows_of
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -117,7 +117,7 @@ class RankingData(Mapping[str, Any]):
             labels=labels,
             position=position,
             least_columns=0,  # a file may have rows without features
-        ).checked()
+        ).check()
         queries = given.queries
         ids = _agreed(qid, queries) if both else given.qid
         documents = None if doc_ids is None else vector("doc_ids", doc_ids)
@@ -267,7 +267,7 @@ def _names(given: Sequence[str] | None, schema: Schema) -> tuple[str, ...] | Non
     if given is None:
         return schema.names
     names = tuple(given)
-    refuse_repeated(names, "feature_names")
+    check_unique(names, "feature_names")
     if len(names) != schema.n_columns or not all(isinstance(name, str) for name in names):
         raise ValueError(f"feature_names must be {schema.n_columns} strings, one per feature; got {shown([*names])}")
     if schema.names is not None and names != schema.names:

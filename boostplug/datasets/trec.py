@@ -20,7 +20,7 @@ from boostplug.core.checks import (
 )
 from boostplug.core.files import write_file
 from boostplug.data.boundaries import places_within
-from boostplug.datasets.letor import opened, refuse_line, texts_of
+from boostplug.datasets.letor import line_error, opened, texts_of
 
 _MISSING = {"", "None", "nan", "<NA>", "NaT"}  # ids that are missing, as text
 _QREL = "<query> <iteration> <document> <grade>"
@@ -245,10 +245,10 @@ def _load(path: str | PathLike[str], form: str, at: int) -> tuple[Any, Any, Any,
                 value = math.nan
             if not math.isfinite(value) or len(columns) != len(names):
                 text = shown(b" ".join(columns).decode(errors="backslashreplace"))
-                refuse_line(file, line, f'{text} is not "{form}" in UTF-8 with a finite {names[at]}; correct it')
+                raise line_error(file, line, f'{text} is not "{form}" in UTF-8 with a finite {names[at]}; correct it')
             if (texts[0], texts[2]) in rows:
                 what = f"query {shown(texts[0])} has document {shown(texts[2])} already; keep one"
-                refuse_line(file, line, what)
+                raise line_error(file, line, what)
             rows[texts[0], texts[2]] = value
             tag = tag or texts[-1]
     if not rows:

@@ -16,29 +16,28 @@ from boostplug.core.checks import check_flag, check_integer, shown
 from boostplug.core.extras import imported
 from boostplug.core.randomness import RandomState, generator
 from boostplug.core.threads import get_num_threads
-from boostplug.data.inputs import CheckedInputs, Inputs
+from boostplug.data.inputs import FIT, CheckedInputs, Inputs
 from boostplug.data.pairs import Pairs
 from boostplug.data.queries import Queries
 from boostplug.data.tables import rows_of
 from boostplug.estimators.inputs import (
-    FIT,
+    START,
     callbacks_of,
-    checked_set,
+    check_finite_labels,
+    check_set,
     fitted_position_bias,
     loss_of,
-    refuse_infinite_labels,
+    name_for_sets,
     starting_from,
 )
 from boostplug.estimators.linear_model import N_BINS, linear_model, without_categories
-from boostplug.estimators.parameter_names import LIGHTGBM_ALIASES, XGBOOST_ALIASES, refuse_unknown_parameters
+from boostplug.estimators.parameter_names import LIGHTGBM_ALIASES, XGBOOST_ALIASES, check_parameter_names, given_as
 from boostplug.estimators.parameters import given_names
 from boostplug.losses import Loss
 from boostplug.model.mean import mean_model, plus_trees
 from boostplug.selection.folds import group_folds
 from boostplug.selection.starting import has_one_chosen
 
-_BASES = {"lightgbm": "LGBMModel", "xgboost": "XGBModel"}
-_START = {"lightgbm": "init_score", "xgboost": "base_margin"}
 _THREADS = {"lightgbm": LIGHTGBM_ALIASES["num_threads"], "xgboost": XGBOOST_ALIASES["nthread"]}
 _OF_ALL_SETS = ("eval_metric", "eval_at", "eval_names")
 
@@ -124,9 +123,8 @@ def fit_folds(
     >>> len(mean.fold_rankers_), mean.out_of_fold_scores_.shape == data.y.shape
     (5, True)
     """
-    classes = {one.__name__ for one in type(ranker).__mro__}
-    framework = next((of for of, base in _BASES.items() if base in classes), "")
-    if not (framework and "RankingScore" in classes):
+    framework = getattr(ranker, "framework", "")
+    if framework not in START:
         raise ValueError(f"ranker must be a boostplug.LGBMRanker or XGBRanker; got {shown(ranker)}")
     check_integer("early_stopping_rounds", early_stopping_rounds, 1)
     check_integer("n_repeats", n_repeats, 1)
@@ -141,18 +139,18 @@ def fit_folds(
         X=X, y=y, qid=qid, group=group, weight=sample_weight, pairs=pairs, labels=labels, labelled=labelled,
         position=position, features=ranker.features, arguments=FIT,
     )  # fmt: skip
-    name_of_start = _START[framework]
-    given = starting_from(name_of_start, more.pop(name_of_start, None), checked_set(inputs))
-    refuse_infinite_labels(given.queries)
+    name_of_start = START[framework]
+    given = starting_from(name_of_start, more.pop(name_of_start, None), check_set(inputs))
+    check_finite_labels(given.queries)
     if linear:
-        _refuse_beside_linear(ranker, name_of_start, given)
+        _check_linear(ranker, name_of_start, given)
     draw = partial(group_folds, given.queries, n_splits, shuffle=True, random_state=generator(random_state))
     folds = [fold for _ in range(n_repeats) for fold in draw()]
     if (n_pairs := len(given.queries.grade_groups.query)) < n_splits and labels is None:
         raise ValueError(f"n_splits={n_splits}, but {n_pairs} queries hold two different labels; pass fewer folds")
     parameters = ranker.get_params(deep=False)
     # Not in threads, because it catches warnings. XGBoost keeps unknown names as kwargs.
-    refuse_unknown_parameters(framework, given_names(getattr(ranker, "kwargs", None) or {}))
+    check_parameter_names(framework, given_names(getattr(ranker, "kwargs", None) or {}))
     threads, n_threads = _threads_of(parameters, framework)
     n_workers = 1 if more.get("callbacks") else min(n_threads, len(folds))
     part, ended = partial(_part, given, name_of_start), Event()
@@ -160,8 +158,10 @@ def fit_folds(
     def trained(fold: tuple[Ints, Ints]) -> tuple[Any, Any]:
         train, held = fold
         one = clone(ranker).set_params(**{threads: n_threads // n_workers})
-        evaluation = {_of_sets(framework, name): [value] for name, value in part(held).items() if name != "position"}
-        evaluation["eval_set"] = [(evaluation.pop("eval_X")[0], evaluation.pop("eval_y")[0])]
+        judged = part(held)
+        judged.pop("position", None)
+        evaluation = {"eval_set": [(judged.pop("X"), judged.pop("y"))]}
+        evaluation |= {name_for_sets(framework, name): [value] for name, value in judged.items()}
         one.fit(**part(train), **evaluation, **_stopping(one, framework, early_stopping_rounds, more, ended))
         return one, one.predict(rows_of(given.X, held))
 
@@ -200,10 +200,10 @@ def _each_trained(train: Callable[[Any], Any], folds: Sequence[Any], n_workers: 
             pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _refuse_beside_linear(ranker: Any, name_of_start: str, given: CheckedInputs) -> None:
+def _check_linear(ranker: Any, name_of_start: str, given: CheckedInputs) -> None:
     """Raise for what a linear model of the labels does not keep."""
     parameters = ranker.get_params()
-    constraints = [name for name in LIGHTGBM_ALIASES["monotone_constraints"] if parameters.get(name) is not None]
+    constraints = given_as(parameters, "monotone_constraints")
     loss = loss_of(ranker.objective)
     refused = {
         "X, which is sparse": hasattr(given.X, "nnz"),
@@ -252,11 +252,6 @@ def _mean_ranker(ranker: Any, fitted: Sequence[Any], booster: Any, given: Checke
     loss = loss_of(getattr(mean, "_objective", ranker.objective))
     mean.position_bias_ = fitted_position_bias(loss, mean.predict, given)
     return mean
-
-
-def _of_sets(framework: str, name: str) -> str:
-    """Return the argument of a fit that holds an entry of each validation set."""
-    return f"{name}_eval_set" if framework == "xgboost" and name in {"sample_weight", "base_margin"} else f"eval_{name}"
 
 
 def _part(given: CheckedInputs, name_of_start: str, rows: NDArray[np.int64]) -> dict[str, Any]:

@@ -1,8 +1,8 @@
 """Input of both rankers: queries from ids, sizes or columns, checked before any training."""
 
 import re
-import warnings
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from types import MappingProxyType
 from typing import Any, TypeVar
 
@@ -11,16 +11,18 @@ from numpy.typing import ArrayLike, NDArray
 
 from boostplug.core.arrays import Floats
 from boostplug.core.checks import check_instance, numbers, refuse_class, refuse_other_order, refuse_where, shown
-from boostplug.data.inputs import CheckedInputs, Inputs, selected
+from boostplug.core.warning import warn_user
+from boostplug.data.inputs import FIT, CheckedInputs, Inputs, columns_to_judge, selected
 from boostplug.data.queries import Queries
-from boostplug.data.tables import Schema, is_frame, read_features, refuse_repeated, without_columns
+from boostplug.data.tables import Schema, as_features, check_computed, check_unique, is_frame, without_columns
 from boostplug.estimators.parameter_names import is_own_metric
 from boostplug.losses import LOSSES, Loss
 from boostplug.metrics import METRICS, NDCG, Metric
 from boostplug.selection.cut_queries import QuerySizes, query_sizes, warn_of_cut_queries
 
 _Set = TypeVar("_Set", Inputs, CheckedInputs)
-FIT = MappingProxyType({"weight": "sample_weight"})  # names of a fit's arguments, where they differ from a set's
+START = MappingProxyType({"lightgbm": "init_score", "xgboost": "base_margin"})
+"""The frameworks' arguments for the scores that boosting starts from."""
 _CLASSES = {type(loss).__name__ for variants in LOSSES.values() for loss in variants}
 _INFINITE = 1e38  # to LightGBM, and next to what single precision holds
 
@@ -57,7 +59,7 @@ def metrics_of(eval_metric: Any, framework: str = "") -> list[Any]:
         refuse_class("eval_metric", metric, Metric)
         if not isinstance(metric, (Metric, str)) and (not (framework and callable(metric)) or isinstance(metric, Loss)):
             raise ValueError(f"eval_metric must hold metrics such as boostplug.NDCG(10); got {shown(metric)}")
-    refuse_repeated([metric.name for metric in metrics if isinstance(metric, Metric)], "eval_metric")
+    check_unique([metric.name for metric in metrics if isinstance(metric, Metric)], "eval_metric")
     return metrics
 
 
@@ -85,16 +87,61 @@ def callbacks_of(callbacks: Any) -> list[Any]:
     return list(callbacks or ())
 
 
-def checked_set(inputs: Inputs, fitted: Schema | None = None) -> CheckedInputs:
+def check_set(inputs: Inputs, fitted: Schema | None = None) -> CheckedInputs:
     """Return a training or validation set, which has rows; `fitted` decides the types of its columns."""
-    given = inputs.checked(fitted)
+    given = inputs.check(fitted)
     if not given.queries.n_rows:
         raise ValueError(f"{inputs.where}X and its labels have no rows")
     return given
 
 
+def name_for_sets(framework: str, name: str) -> str:
+    """Return the argument of a fit that holds an entry of `name` for each validation set."""
+    return f"{name}_eval_set" if framework == "xgboost" and name in {"sample_weight", "base_margin"} else f"eval_{name}"
+
+
+def sets_of_fit(
+    framework: str,
+    given: Inputs,
+    start: Any,
+    continued: Callable[[CheckedInputs], tuple[Any, CheckedInputs]],
+    eval_set: Any,
+    *,
+    uses: tuple[Any, Loss | None, Sequence[Any]],
+    starts: Any,
+    **per_set: Any,
+) -> tuple[Any, CheckedInputs, list[CheckedInputs]]:
+    """Return the model that a fit goes on from, its training set and its validation sets, checked.
+
+    Parameters
+    ----------
+    framework : str
+    given : Inputs
+        The training set as the user passes it.
+    start : array-like or None
+        Scores that boosting starts from.
+    continued : callable
+        Returns the model to go on from, and the training set as that model knows it.
+    eval_set, **per_set
+        As for `validation_sets`.
+    uses : (objective, Loss or None, metrics)
+        Objective of the fit, the loss if it is one of ours, and metrics.
+    starts : list of array-like or None
+        Scores that each validation set starts from.
+    """
+    objective, loss, metrics = uses
+    train = starting_from(START[framework], start, check_set(given))
+    check_uses(objective, loss, given, metrics, per_set["labelled"])
+    model, train = continued(train._replace(queries=with_float32_labels(train.queries)))
+    check = partial(check_set, fitted=train.schema)
+    sets = validation_sets(eval_set, given, train, check, framework, **per_set)
+    sets = each_starting_from(framework, starts, sets, train)
+    warn_of_idle_part(loss, train.queries)
+    return model, train, sets
+
+
 def validation_sets(
-    eval_set: Any, given: Inputs, train: _Set, check: Callable[[Inputs], _Set], weight_name: str = "", **per_set: Any
+    eval_set: Any, given: Inputs, train: _Set, check: Callable[[Inputs], _Set], framework: str = "", **per_set: Any
 ) -> list[_Set]:
     """Return the checked validation sets of a fit; `train` where one is the training set itself.
 
@@ -106,14 +153,16 @@ def validation_sets(
         The training set before and after its checks.
     check : callable
         Returns the checked set of the arguments of one.
-    weight_name : str, optional
-        Name of the framework's argument that holds the weights of each set, where it has one.
+    framework : str, optional
+        The one whose arguments these are.
     **per_set : list or None
         An entry per set for each field of `Inputs`, such as ``qid`` for the argument ``eval_qid``.
     """
     pairs = _pairs_of(eval_set, named="y" in train.columns)
-    names = {field: weight_name if field == "weight" else f"eval_{field}" for field in per_set}
-    entries = {field: one_per_set(names[field], values, len(pairs)) for field, values in per_set.items()}
+    entries = {
+        field: one_per_set(name_for_sets(framework, FIT.get(field, field)), values, len(pairs))
+        for field, values in per_set.items()
+    }
     sets = []
     for place, (X, y) in enumerate(pairs):
         own = {field: values[place] for field, values in entries.items()}
@@ -129,11 +178,6 @@ def validation_sets(
         except ValueError as error:
             raise ValueError(f"{'' if where in str(error) else f'in the validation set {place}: '}{error}") from None
     return sets
-
-
-def columns_to_judge(columns: Mapping[str, str]) -> dict[str, str]:
-    """Return the columns that a fit has named, for data to judge by, which need no positions."""
-    return {"unused position" if role == "position" else role: name for role, name in columns.items()}
 
 
 def fitted_position_bias(
@@ -184,21 +228,20 @@ def starting_from(name: str, values: Any, given: CheckedInputs) -> CheckedInputs
 
 
 def each_starting_from(
-    name: str, values: Any, sets: Sequence[CheckedInputs], train: CheckedInputs
+    framework: str, values: Any, sets: Sequence[CheckedInputs], train: CheckedInputs
 ) -> list[CheckedInputs]:
     """Return a framework's validation sets with the scores that each starts from; the training set keeps its own.
 
     Warns of sets that start from 0 where the training set does not.
     """
-    prepared = []
+    name, prepared = name_for_sets(framework, START[framework]), []
     for i, (start, one) in enumerate(zip(one_per_set(name, values, len(sets)), sets, strict=True)):
-        refuse_infinite_labels(one.queries, f"eval_set[{i}]'s labels")
+        check_finite_labels(one.queries, f"eval_set[{i}]'s labels")
         is_train = start is None and one.queries is train.queries
         prepared.append(train if is_train else starting_from(f"{name}[{i}]", start, one))
         if train.start is not None and prepared[i].start is None:
-            given = name.removeprefix("eval_").removesuffix("_eval_set")
             what = f"metrics and early stopping judge eval_set[{i}] by the trees only; pass {name}=[…]"
-            warnings.warn(f"{given} is given, and {name} is not: {what}", UserWarning, stacklevel=3)
+            warn_user(f"{START[framework]} is given, and {name} is not: {what}")
     return prepared
 
 
@@ -208,7 +251,7 @@ def is_training_set(one: CheckedInputs, train: CheckedInputs) -> bool:
     return one.queries is train.queries and np.array_equal(*starts)
 
 
-def refuse_infinite_labels(queries: Queries, name: str = "labels") -> None:
+def check_finite_labels(queries: Queries, name: str = "labels") -> None:
     """Raise for labels that are infinite in single precision."""
     why = "is beyond single precision (1e38), in which the frameworks keep labels; rescale the labels"
     refuse_where(name, np.abs(queries.labels) >= _INFINITE, queries.labels, why)
@@ -231,7 +274,7 @@ def with_float32_labels(queries: Queries, *, warn: bool = True) -> Queries:
         If a label is beyond single precision.
     """
     labels = queries.labels
-    refuse_infinite_labels(queries)
+    check_finite_labels(queries)
     rounded = labels.astype(np.float32).astype(np.float64)
     if np.array_equal(rounded, labels):
         return queries
@@ -241,11 +284,9 @@ def with_float32_labels(queries: Queries, *, warn: bool = True) -> Queries:
     merged[groups.query_group[1:-1] - 1] = False  # there the next query begins
     if warn and merged.any():
         at = int(np.argmax(merged))
-        warnings.warn(
+        warn_user(
             f"labels such as {below[at]!s} and {above[at]!s} are equal in single precision, in which the frameworks "
-            "keep them; subtract an offset from all labels, or rescale them",
-            UserWarning,
-            stacklevel=3,
+            "keep them; subtract an offset from all labels, or rescale them"
         )
     return queries.replaced(labels=rounded)
 
@@ -264,18 +305,7 @@ def warn_of_idle_part(loss: Loss | None, queries: Queries) -> None:
     """Warn if a part of a loss has nothing to learn from; if all of it has not, the training warns."""
     fault = None if loss is None else loss.fault_of_order(queries)
     if loss is not None and fault and loss.gradient_hessian(np.zeros(queries.n_rows), queries)[0].any():
-        warnings.warn(fault, UserWarning, stacklevel=3)
-
-
-def warn_of_constant_model(loss: Loss | None, queries: Queries, cause: str | None = None) -> None:
-    """Warn that no tree has a split, with the cause if it is known; not where the loss has nothing to learn."""
-    if cause is None and loss is not None and loss.why_no_order(queries) is None:
-        cause = (
-            "no split gains enough; check the labels, rescale them so that their gaps are about 1, or lower "
-            "min_child_weight, min_sum_hessian_in_leaf and the like"
-        )
-    if cause is not None:
-        warnings.warn(f"the model is constant: {cause}", UserWarning, stacklevel=3)
+        warn_user(fault)
 
 
 def has_labels(sets: list[CheckedInputs]) -> bool:
@@ -292,10 +322,8 @@ def check_uses(objective: Any, loss: Loss | None, given: Inputs, metrics: Sequen
     if given.pairs is not None and (loss is None or not loss.traits.pairs):
         raise ValueError(f"pairs cannot be used by objective {objective!r}; pass a loss that takes them, as MPBoost()")
     if given.position is not None and (loss is None or not loss.traits.positions):
-        warnings.warn(
-            f"position is not used by objective {objective!r}, which trains as without it; take boostplug.Unbiased",
-            UserWarning,
-            stacklevel=3,
+        warn_user(
+            f"position is not used by objective {objective!r}, which trains as without it; take boostplug.Unbiased"
         )
 
 
@@ -327,10 +355,12 @@ class RankingScore:
         """
         inputs = self._inputs_to_judge(X, y, qid, group, sample_weight, labels)
         judge = self._metric_of_score(metric)
-        checked = inputs.checked(getattr(self, "_fitted_columns", None))
+        checked = inputs.check(getattr(self, "_fitted_columns", None))
         warn_of_cut_queries(self._fitted_queries, query_sizes(X, checked.qid, checked.queries.boundaries))
         return float(judge(np.asarray(self.predict(checked.X)), checked.queries))  # type: ignore[attr-defined]
 
+    framework = ""
+    """The framework that trains, if one does."""
     features: Sequence[Any] | None = None
     """Parameter: names of the columns that are features."""
     _columns_by_role: Mapping[str, str] = MappingProxyType({"qid": "qid"})
@@ -338,8 +368,18 @@ class RankingScore:
     _fitted_queries: QuerySizes | None = None
     """Those of the training set."""
 
-    def _keep(self, X: Any, train: CheckedInputs, loss: Loss | None) -> None:
-        """Keep what is to be known of the training set after a training; `X` is as `fit` got it."""
+    def _keep(self, X: Any, train: CheckedInputs, loss: Loss | None, *, has_split: bool, cause: str | None) -> None:
+        """Keep what is to be known of the training set after a training; `X` is as `fit` got it.
+
+        Warns where no tree has a split, with the cause if it is known; not where the loss has nothing to learn.
+        """
+        if cause is None and loss is not None and loss.why_no_order(train.queries) is None:
+            cause = (
+                "no split gains enough; check the labels, rescale them so that their gaps are about 1, or lower "
+                "min_child_weight, min_sum_hessian_in_leaf and the like"
+            )
+        if cause is not None and not has_split:
+            warn_user(f"the model is constant: {cause}")
         self._fitted_columns = train.schema._replace(reader=type(self).__name__)
         self._columns_by_role = {"qid": "qid", **train.columns}
         self._fitted_queries = query_sizes(X, train.qid, train.queries.boundaries)
@@ -356,12 +396,13 @@ class RankingScore:
 
     def _selected(self, X: Any) -> Any:
         """Return a table to predict from without the columns that are no features."""
+        check_computed(X)
         taken = {"qid": "qid", **self._columns_by_role}.values()
         return selected(without_columns(X, taken), self.features, taken)
 
     def _features_of(self, X: Any, fitted: Schema | None) -> Any:
         """Return features to predict from, without the columns that `fit` has taken out."""
-        return read_features(self._selected(X), fitted=fitted)
+        return as_features(self._selected(X), fitted=fitted)
 
     def _metric_of_score(self, metric: Metric | str | None) -> Metric:
         """Return the metric of `score`."""

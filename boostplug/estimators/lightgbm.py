@@ -2,8 +2,8 @@
 
 import copy
 import inspect
-import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,27 +15,21 @@ from boostplug.adapters.lightgbm import refuse_bagging_by_query, refuse_machines
 from boostplug.adapters.reading import assign
 from boostplug.core.checks import check_integer, shown
 from boostplug.core.extras import needed_by
+from boostplug.core.warning import warn_user
 from boostplug.data.inputs import CheckedInputs
 from boostplug.data.pairs import Pairs
-from boostplug.data.tables import Schema, align, refuse_repeated, refuse_unknown_categories, schema_of
+from boostplug.data.tables import Schema, align, check_known_categories, check_unique, schema_of
 from boostplug.estimators.columns import counting_features
 from boostplug.estimators.inputs import (
     RankingScore,
     callbacks_of,
-    check_uses,
-    checked_set,
-    each_starting_from,
     has_labels,
     loss_of,
     metrics_of,
-    starting_from,
-    validation_sets,
-    warn_of_constant_model,
-    warn_of_idle_part,
+    sets_of_fit,
     weight_for,
-    with_float32_labels,
 )
-from boostplug.estimators.parameter_names import GAINS_REMEDY, NO_GAIN, refuse_options, refuse_unknown_parameters
+from boostplug.estimators.parameter_names import GAINS_REMEDY, NO_GAIN, check_options, check_parameter_names, given_as
 from boostplug.estimators.parameter_names import LIGHTGBM_ALIASES as ALIASES
 from boostplug.estimators.parameters import for_framework, given_names, nested, resolved
 from boostplug.losses import Loss
@@ -72,6 +66,8 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
     >>> ranker.fit(data.X, data.y, qid=data.qid).predict(data.X).shape == data.y.shape
     True
     """
+
+    framework = "lightgbm"
 
     def __init__(self, *, features: Any = None, **lightgbm_params: Any) -> None:
         super().__init__(**lightgbm_params)
@@ -187,30 +183,23 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
             X=X, y=y, qid=qid, group=group, weight=sample_weight, pairs=pairs, labels=labels, labelled=labelled,
             position=position,
         )  # fmt: skip
-        train = starting_from("init_score", init_score, checked_set(given))
-        check_uses(objective, loss, given, metrics, eval_labelled)
-        init_model, features = model_and_features(init_model, train.X, feature_name)
-        train = train._replace(X=features, queries=with_float32_labels(train.queries))
-        if feature_name == "auto":
-            names = [name.replace(" ", "_") for name in train.schema.names or ()]
-            refuse_repeated(names, "X, in whose names LightGBM writes a blank as _,")
-        sets = validation_sets(
-            eval_set, given, train, partial(checked_set, fitted=train.schema), "eval_sample_weight",
-            qid=eval_qid, group=eval_group, pairs=eval_pairs, labels=eval_labels, labelled=eval_labelled,
-            weight=eval_sample_weight,
+        init_model, train, sets = sets_of_fit(
+            self.framework, given, init_score, partial(continued, init_model, feature_name), eval_set,
+            uses=(objective, loss, metrics), starts=eval_init_score, qid=eval_qid, group=eval_group, pairs=eval_pairs,
+            labels=eval_labels, labelled=eval_labelled, weight=eval_sample_weight,
         )  # fmt: skip
-        sets = each_starting_from("eval_init_score", eval_init_score, sets, train)
-        metrics = self._evaluated(metrics, eval_at, default=loss is not None and has_labels(sets))
         if eval_names is not None:
-            refuse_repeated(eval_names, "eval_names")
+            check_unique(eval_names, "eval_names")
         if init_model is not None and (init_score is not None or eval_init_score is not None):
             raise ValueError("LightGBM starts from init_model, not from init_score or eval_init_score; leave one out")
-        warn_of_idle_part(loss, train.queries)
+        metrics = self._evaluated(metrics, eval_at, default=loss is not None and has_labels(sets))
         if named and not any(isinstance(metric, str) for metric in metrics):
             metrics.append("None")  # else LightGBM evaluates the objective's default beside them
         assign_queries = _AssignQueries([train, *(one for one in sets if one.queries is not train.queries)])
-        self._counted = partial(counting_features, X=X, taken=train.columns.values(), features=self.features)
-        try:
+        counted = partial(counting_features, X=X, taken=train.columns.values(), features=self.features)
+        categorical = counted({"categorical_feature": categorical_feature})["categorical_feature"]
+        too_few_rows = self._too_few_rows(train.queries.n_rows)
+        with self._fitting(counted, too_few_rows):
             super().fit(
                 train.X,
                 train.queries.labels,
@@ -222,25 +211,17 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
                 eval_sample_weight=[weight_for(loss, one.queries.row_weight) for one in sets] or None,
                 eval_init_score=None if eval_init_score is None else [one.start for one in sets],
                 eval_group=[np.diff(one.queries.boundaries) for one in sets] or None,
-                eval_metric=[_Evaluating(m, assign_queries) if isinstance(m, Metric) else m for m in metrics] or None,
+                eval_metric=[assign_queries.evaluated(metric) for metric in metrics] or None,
                 eval_at=(1, 2, 3, 4, 5) if eval_at is None else eval_at,
                 feature_name=feature_name,
-                categorical_feature=self._counted({"categorical_feature": categorical_feature})["categorical_feature"],
+                categorical_feature=categorical,
                 callbacks=[assign_queries, *callbacks_of(callbacks)],
                 init_model=init_model,
             )
-        except lgb.basic.LightGBMError as error:
-            cause = self._too_few_rows(train.queries.n_rows) if _NO_FEATURE in str(error) else None
-            if cause is None and NO_GAIN not in str(error):
-                raise
-            raise ValueError(cause or GAINS_REMEDY) from error
-        finally:
-            del self._counted
-        self._keep(X, train, loss)
+        has_split = bool(self.booster_.feature_importance("split").any())
+        self._keep(X, train, loss, has_split=has_split, cause=too_few_rows)
         if self.booster_.best_iteration > 0:  # counts rounds; the model is read by trees
             self._best_iteration = self.booster_.best_iteration = assign_queries.n_trees_after(self.booster_)
-        if not self.booster_.feature_importance("split").any():
-            warn_of_constant_model(loss, train.queries, self._too_few_rows(train.queries.n_rows))
         return self
 
     def predict(self, X: Any, *args: Any, **kwargs: Any) -> Any:
@@ -280,10 +261,10 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
         """
         booster = export(self.booster_)
         params = for_framework(self.get_params(deep=False))
-        given = [params.pop(alias) for alias in ALIASES["objective"] if alias in params]
-        objective = next((name for name in given if name is not None), None)
+        objective = next(iter(given_as(params, "objective").values()), None)
         known = objective is None or isinstance(objective, str)
-        params = {name: value for name, value in params.items() if name not in ALIASES["metric"]}
+        ours = {*ALIASES["objective"], *ALIASES["metric"]}
+        params = {name: value for name, value in params.items() if name not in ours}
         if names := [metric for metric in self._named_metrics() if isinstance(metric, str)]:
             params["metric"] = names
         plain = lgb.LGBMRanker(**params, objective=objective if known else "lambdarank")
@@ -291,6 +272,20 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
         state = {name: value for name, value in vars(self).items() if name in parents}
         vars(plain).update(copy.deepcopy(state), _Booster=booster, fitted_=True)
         return plain
+
+    @contextmanager
+    def _fitting(self, counted: Callable[..., dict[str, Any]], too_few_rows: str | None) -> Iterator[None]:
+        """Hand the parameters through `counted` on their way to LightGBM, and say the remedy in its errors."""
+        self._counted = counted
+        try:
+            yield
+        except lgb.basic.LightGBMError as error:
+            cause = too_few_rows if _NO_FEATURE in str(error) else None
+            if cause is None and NO_GAIN not in str(error):
+                raise
+            raise ValueError(cause or GAINS_REMEDY) from error
+        finally:
+            del self._counted
 
     def _objective_of_fit(self, metrics: list[Any]) -> tuple[Any, Loss | None]:
         """Return the objective, and the loss if it is one of ours, refusing what cannot go with it."""
@@ -307,27 +302,25 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
         if loss is not None and self.class_weight is not None:
             raise ValueError(f"class_weight={shown(self.class_weight)} has no meaning in ranking; pass sample_weight")
         if loss is not None:
-            refuse_options("lightgbm", self.get_params(), metrics)
+            check_options("lightgbm", self.get_params(), metrics)
             refuse_bagging_by_query(self.get_params())
-        refuse_unknown_parameters("lightgbm", given_names(self._other_params))
+        check_parameter_names("lightgbm", given_names(self._other_params))
         return objective, loss
 
     def _evaluated(self, metrics: list[Any], eval_at: Any, *, default: bool) -> list[Any]:
         """Return the metrics, by default NDCG at the cut-offs of LightGBM's parameter, else of fit's argument."""
-        given = [value for alias in ALIASES["eval_at"] if (value := self.get_params().get(alias)) is not None]
+        given = given_as(self.get_params(), "eval_at").values()
         cut_offs = np.ravel([*given, [] if eval_at is None else eval_at][0]).tolist()
         if default and not metrics:
             return [NDCG(check_integer("eval_at", k, 1)) for k in cut_offs] or [NDCG(10)]
         if cut_offs and metrics and all(isinstance(metric, Metric) for metric in metrics):
             what = f"eval_at={cut_offs} is for LightGBM's metrics; write cut-offs into the metrics, as NDCG(3)"
-            warnings.warn(what, UserWarning, stacklevel=3)
+            warn_user(what)
         return metrics
 
     def _too_few_rows(self, n_rows: int) -> str | None:
         """Return the message that so few rows have no split into two leaves; None where the parameters allow one."""
-        parameters = self.get_params()
-        name = next((alias for alias in ALIASES["min_data_in_leaf"] if parameters.get(alias) is not None), "")
-        least = parameters.get(name)
+        name, least = next(iter(given_as(self.get_params(), "min_data_in_leaf").items()), ("", None))
         if not isinstance(least, (int, float, np.number)) or n_rows >= 2 * least:
             return None
         return (
@@ -337,7 +330,7 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
 
     def _named_metrics(self) -> list[Any]:
         """Return the metrics in LightGBM's own parameter `metric`, under each of its aliases that is given."""
-        return metrics_of([self.get_params().get(alias) for alias in ALIASES["metric"]], "lightgbm")
+        return metrics_of([*given_as(self.get_params(), "metric").values()], "lightgbm")
 
     def _process_params(self, stage: str) -> dict[str, Any]:
         """Hand LightGBM the loss itself, as logs show it, and no default metric, which may refuse our labels."""
@@ -375,19 +368,25 @@ class _AssignQueries:
         counted = [*self.n_trees, booster.num_trees()]
         return max(1, int(counted[booster.best_iteration - self.first_round]))
 
-    def __deepcopy__(self, _memo: Any) -> "_AssignQueries":
-        return self  # the parent copies the metrics, which hold it
+    def evaluated(self, metric: Any) -> Any:
+        """Return a metric as the parent calls it: one of ours as a function of arrays, which sees their Dataset."""
+        if not isinstance(metric, Metric):
+            return metric
+
+        def value(labels: Any, scores: Any, weight: Any, group: Any) -> Any:  # noqa: ARG001
+            return metric(scores, next(one for one in self.datasets if one.get_label() is labels))
+
+        return value
 
 
-class _Evaluating:
-    """A metric as the parent calls it, with arrays: it sees the Dataset they are of."""
-
-    def __init__(self, metric: Metric, assigned: _AssignQueries) -> None:
-        self.metric, self.assigned = metric, assigned
-
-    def __call__(self, labels: Any, scores: Any, weight: Any, group: Any) -> tuple[str, float, bool]:  # noqa: ARG002
-        dataset = next(one for one in self.assigned.datasets if one.get_label() is labels)
-        return self.metric(scores, dataset)  # type: ignore[no-any-return]
+def continued(init_model: Any, feature_name: Any, train: CheckedInputs) -> tuple[Any, CheckedInputs]:
+    """Return the model to go on from, and the training set with the features as the model knows them."""
+    init_model, features = model_and_features(init_model, train.X, feature_name)
+    train = train._replace(X=features)
+    if feature_name == "auto":
+        names = [name.replace(" ", "_") for name in train.schema.names or ()]
+        check_unique(names, "X, in whose names LightGBM writes a blank as _,")
+    return init_model, train
 
 
 def model_and_features(init_model: Any, X: Any, feature_name: Any) -> tuple[Any, Any]:
@@ -406,7 +405,7 @@ def model_and_features(init_model: Any, X: Any, feature_name: Any) -> tuple[Any,
     own = getattr(init_model, "_fitted_columns", None)
     categories = _categories_of(model, schema) if own is None or own.categories is None else own.categories
     fitted = Schema(len(known), tuple(known), categories)
-    refuse_unknown_categories(schema, fitted, "X beside init_model")
+    check_known_categories(schema, fitted, "X beside init_model")
     return init_model, align(X, fitted, "X beside init_model", schema=schema._replace(names=names), new="appended")
 
 

@@ -1,6 +1,5 @@
 """A linear model of the features' quantiles, fitted to labels within queries, for `LinearRanker`."""
 
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple, Self
@@ -33,8 +32,8 @@ def linear_model(
     X: NDArray[np.float32], queries: Queries, *, softmax: bool, alpha: float | None, n_bins: int
 ) -> tuple[float, Floats, list[Tree]]:
     """Return the penalty, the coefficients, and a tree for each that is not 0; see `LinearRanker`."""
-    steps = [_Steps.of(column, n_bins) for column in X[queries.judged].T]
-    data = (_Logit if softmax else _Ridge)(X, queries, steps)
+    steps = [_Steps.from_column(column, n_bins) for column in X[queries.judged].T]
+    data = _Quantiles(X, queries, steps, softmax=softmax)
     alpha = data.best_alpha() if alpha is None else float(alpha)
     c = data.coefficients(np.arange(data.queries.n_rows), [alpha])[:, 0]
     return alpha, c, [step.tree(j, c[j]) for j, step in enumerate(steps) if c[j]]
@@ -59,7 +58,7 @@ class _Steps(NamedTuple):
     """The step of missing values: that of the median."""
 
     @classmethod
-    def of(cls, column: NDArray[np.float32], n_bins: int) -> Self:
+    def from_column(cls, column: NDArray[np.float32], n_bins: int) -> Self:
         """Return the quantiles of a column: a step for each value, or at most `n_bins` steps of like numbers of rows.
 
         A value of many rows has a step of its own, and leaves the others their steps.
@@ -86,11 +85,16 @@ class _Steps(NamedTuple):
         return Tree.from_steps(feature, self.thresholds, weight * self.values, missing=self.middle)
 
 
-class _Data(ABC):
-    """Quantiles and labels of the judged rows."""
+class _Quantiles:
+    """Quantiles and labels of the rows to learn from, and the models that are fitted to them.
 
-    def __init__(self, X: NDArray[np.float32], queries: Queries, steps: Sequence[_Steps]) -> None:
-        rows = self.learnt(queries)
+    With `softmax` a model is the conditional logit of labels as shares of their lists, else ridge regression of labels
+    centred within queries.
+    """
+
+    def __init__(self, X: NDArray[np.float32], queries: Queries, steps: Sequence[_Steps], *, softmax: bool) -> None:
+        rows = _rows_with_choice(queries) if softmax else np.flatnonzero(queries.judged)
+        self.softmax = softmax
         self.queries = queries.of_rows(rows, keep_empty=False)
         self.values = [step.values for step in steps]
         self.codes = np.empty((len(rows), len(steps)), np.uint16)
@@ -99,18 +103,15 @@ class _Data(ABC):
         weight = self.queries.row_weight
         self.weight = np.ones(len(rows)) if weight is None else weight
 
-    @staticmethod
-    @abstractmethod
-    def learnt(queries: Queries) -> Ints:
-        """Return the rows to learn from."""
-
-    @abstractmethod
     def coefficients(self, rows: Ints, alphas: Sequence[float], still: float = _STILL) -> Floats:
         """Return the coefficients for each penalty, of shape (n_features, n_alphas), from whole queries."""
+        return self._logit(rows, alphas, still) if self.softmax else self._ridge(rows, alphas)
 
-    @abstractmethod
     def curvature(self) -> Floats:
         """Return the weight of each row in the normal equations at coefficients 0."""
+        if not self.softmax:
+            return self.weight
+        return self.weight * choice_probabilities(np.zeros(len(self.weight)), qid=self.queries.query_of_row)
 
     def best_alpha(self) -> float:
         """Return the penalty whose models rank queries best that they have not seen."""
@@ -159,18 +160,7 @@ class _Data(ABC):
         codes = self.codes[rows]
         return np.stack([values[codes[:, j]] for j, values in enumerate(self.values)], axis=1)
 
-
-class _Ridge(_Data):
-    """Ridge regression of labels centred within queries."""
-
-    @staticmethod
-    def learnt(queries: Queries) -> Ints:
-        return np.flatnonzero(queries.judged)
-
-    def curvature(self) -> Floats:
-        return self.weight
-
-    def coefficients(self, rows: Ints, alphas: Sequence[float], still: float = _STILL) -> Floats:  # noqa: ARG002
+    def _ridge(self, rows: Ints, alphas: Sequence[float]) -> Floats:
         query, y, w = self.queries.query_of_row[rows], self.queries.labels[rows], self.weight[rows]
         mean = np.bincount(query, w * y) / np.maximum(np.bincount(query, w), 1e-300)
         gram, moment = self.moments(rows, w, w * (y - mean[query]))
@@ -179,21 +169,7 @@ class _Ridge(_Data):
         coefficients: Floats = axes @ (along[:, None] / (np.maximum(squares, 0.0)[:, None] + np.asarray(alphas)))
         return coefficients
 
-
-class _Logit(_Data):
-    """The conditional logit of labels as shares of their lists."""
-
-    @staticmethod
-    def learnt(queries: Queries) -> Ints:
-        labels = np.where(queries.judged, queries.labels, 0.0)
-        refuse_where("y", labels < 0.0, labels, "is below 0; loss='softmax' takes labels as shares of a list")
-        chosen = np.bincount(queries.query_of_row, labels, queries.n_queries)
-        return np.flatnonzero(queries.judged & (chosen > 0.0)[queries.query_of_row])
-
-    def curvature(self) -> Floats:
-        return self.weight * choice_probabilities(np.zeros(len(self.weight)), qid=self.queries.query_of_row)
-
-    def coefficients(self, rows: Ints, alphas: Sequence[float], still: float = _STILL) -> Floats:
+    def _logit(self, rows: Ints, alphas: Sequence[float], still: float) -> Floats:
         query, y = self.queries.query_of_row[rows], self.queries.labels[rows]
         share = y / np.bincount(query, y)[query]
         weight = (np.bincount(query, self.weight[rows]) / np.maximum(np.bincount(query), 1))[query]
@@ -216,3 +192,11 @@ class _Logit(_Data):
                     break
             coefficients.append(c)
         return np.stack(coefficients, axis=1)
+
+
+def _rows_with_choice(queries: Queries) -> Ints:
+    """Return the judged rows of lists in which something was chosen."""
+    labels = np.where(queries.judged, queries.labels, 0.0)
+    refuse_where("y", labels < 0.0, labels, "is below 0; loss='softmax' takes labels as shares of a list")
+    chosen = np.bincount(queries.query_of_row, labels, queries.n_queries)
+    return np.flatnonzero(queries.judged & (chosen > 0.0)[queries.query_of_row])

@@ -115,7 +115,7 @@ GAINS_REMEDY = (
 )
 
 
-def refuse_options(framework: str, parameters: Mapping[str, Any], metrics: Iterable[Any]) -> None:
+def check_options(framework: str, parameters: Mapping[str, Any], metrics: Iterable[Any]) -> None:
     """Raise ValueError for options of the framework's own objectives, which would have no effect on a loss of ours.
 
     Options that a metric of the framework may read too, such as label_gain, pass beside names of its metrics.
@@ -138,16 +138,21 @@ def without_options(framework: str, parameters: Mapping[str, Any]) -> dict[str, 
     return {name: value for name, value in parameters.items() if name not in OPTIONS[framework]}
 
 
+def given_as(parameters: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """Return a parameter of LightGBM's under each of its aliases that is given: None stands for one that is not."""
+    return {alias: parameters[alias] for alias in LIGHTGBM_ALIASES[name] if parameters.get(alias) is not None}
+
+
 def is_dart(parameters: Mapping[str, Any]) -> bool:
     """Return whether the parameters turn on dropout (dart), in which later rounds rescale earlier trees.
 
     LightGBM's parameter has several names, and upper and lower case are the same.
     """
-    boosting = (parameters.get(alias) for alias in LIGHTGBM_ALIASES["boosting"])
+    boosting = given_as(parameters, "boosting").values()
     return parameters.get("booster") == "dart" or any(str(value).lower() == "dart" for value in boosting)
 
 
-def refuse_unknown_parameters(framework: str, names: Iterable[str], argument: str = "") -> None:
+def check_parameter_names(framework: str, names: Iterable[str], argument: str = "") -> None:
     """Raise for a name that is not a parameter of the framework.
 
     Parameters

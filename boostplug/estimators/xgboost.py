@@ -2,7 +2,8 @@
 
 import copy
 import json
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,8 +17,8 @@ from boostplug.data.pairs import Pairs
 from boostplug.data.tables import (
     Schema,
     align,
-    refuse_sparse_beside_dense,
-    refuse_unknown_categories,
+    check_known_categories,
+    check_same_sparsity,
     schema_of,
     with_text_categories,
 )
@@ -25,22 +26,15 @@ from boostplug.estimators.columns import counting_features
 from boostplug.estimators.inputs import (
     RankingScore,
     callbacks_of,
-    check_uses,
-    checked_set,
-    each_starting_from,
     has_labels,
     is_training_set,
     loss_of,
     metrics_of,
     relative_weight,
-    starting_from,
-    validation_sets,
-    warn_of_constant_model,
-    warn_of_idle_part,
+    sets_of_fit,
     weight_for,
-    with_float32_labels,
 )
-from boostplug.estimators.parameter_names import POINTWISE, is_dart, refuse_options, refuse_unknown_parameters
+from boostplug.estimators.parameter_names import POINTWISE, check_options, check_parameter_names, is_dart
 from boostplug.estimators.parameters import for_framework, given_names, nested, resolved
 from boostplug.losses import Loss
 from boostplug.metrics import NDCG, Metric
@@ -77,6 +71,8 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
     >>> ranker.fit(data.X, data.y, qid=data.qid).predict(data.X).shape == data.y.shape
     True
     """
+
+    framework = "xgboost"
 
     def __init__(self, *, objective: Loss | str = "rank:ndcg", features: Any = None, **xgboost_params: Any) -> None:
         own = isinstance(objective, str) and loss_of(objective) is None
@@ -194,56 +190,32 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
             X=X, y=y, qid=qid, group=group, weight=sample_weight, pairs=pairs, labels=labels, labelled=labelled,
             position=position,
         )  # fmt: skip
-        train = starting_from("base_margin", base_margin, checked_set(given))
-        check_uses(self.objective, loss, given, metrics, eval_labelled)
-        if "qid" in (train.schema.names or ()):
-            raise ValueError("X has a feature 'qid', which XGBoost's predict leaves out; rename it, or drop it")
-        train = train._replace(queries=with_float32_labels(train.queries))
-        model, known = model_and_columns(xgb_model, self.get_xgb_params())
-        if known is not None:
-            name = "X beside xgb_model"
-            refuse_unknown_categories(train.schema, known, name)
-            train = train._replace(X=align(train.X, known, name, new="refused"))
-            self._refuse_other_kind(train.schema, known, name)
-        columns = train.schema
-        sets = validation_sets(
-            eval_set, given, train, lambda one: checked_set(one, columns), "sample_weight_eval_set",
-            qid=eval_qid, group=eval_group, pairs=eval_pairs, labels=eval_labels, labelled=eval_labelled,
-            weight=sample_weight_eval_set,
+        model, train, sets = sets_of_fit(
+            self.framework, given, base_margin, partial(self._continued, xgb_model), eval_set,
+            uses=(self.objective, loss, metrics), starts=base_margin_eval_set, qid=eval_qid, group=eval_group,
+            pairs=eval_pairs, labels=eval_labels, labelled=eval_labelled, weight=sample_weight_eval_set,
         )  # fmt: skip
         for one in sets:
-            self._refuse_other_kind(one.schema, columns, f"{one.where}X")
-        sets = each_starting_from("base_margin_eval_set", base_margin_eval_set, sets, train)
-        warn_of_idle_part(loss, train.queries)
-        callbacks = self._checked_callbacks(self.early_stopping_rounds)
-        binned = model is None and self._grows_on_quantiles()
-        weights = self._weights_of_features(feature_weights, X, train.columns.values(), columns.n_columns)
+            self._check_same_sparsity(one.schema, train.schema, f"{one.where}X")
+        arguments, custom, binned = self._training_arguments(X, train.columns, loss, metrics, has_labels(sets), model)
+        weights = self._weights_of_features(feature_weights, X, train.columns, train.schema.n_columns)
         matrix = self._matrix(train, binned=binned, feature_weights=weights)
         evals = [
             matrix if is_training_set(one, train) else self._matrix(one, binned=binned, ref=matrix) for one in sets
         ]
-        params, custom = self._training_parameters(loss, metrics, evaluates=has_labels(sets), model=model)
-        params = counting_features(params, X, train.columns.values(), self.features)
         results: dict[str, Any] = {}
-        verbosity = self.verbosity if self.verbosity is not None else 1
-        with xgb.config_context(verbosity=verbosity):
+        with xgb.config_context(verbosity=1 if self.verbosity is None else self.verbosity):
             self._Booster = xgb.train(
-                params,
-                matrix,
-                num_boost_round=self.get_num_boosting_rounds(),
+                dtrain=matrix,
                 evals=[(valid, f"validation_{i}") for i, valid in enumerate(evals)],
                 obj=loss,
                 custom_metric=self._custom_metric(custom),
                 evals_result=results,
-                early_stopping_rounds=self.early_stopping_rounds,
                 verbose_eval=verbose,
-                xgb_model=model,
-                callbacks=callbacks,
+                **arguments,
             )
-        if not self._Booster.get_score():
-            warn_of_constant_model(loss, train.queries)
         self._set_evaluation_result(results)
-        self._keep(X, train, loss)
+        self._keep(X, train, loss, has_split=bool(self._Booster.get_score()), cause=None)
         return self
 
     def predict(self, X: Any, **kwargs: Any) -> Any:
@@ -263,7 +235,7 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
         fitted = self._columns() if checks else None
         features = self._features_of(X, fitted)
         if fitted is not None:
-            self._refuse_other_kind(schema_of(features), fitted)
+            self._check_same_sparsity(schema_of(features), fitted)
         return super().predict(
             with_text_categories(features), **{name: native(value) for name, value in kwargs.items()}
         )
@@ -325,10 +297,22 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
         fitted: Schema | None = self.__dict__.get("_fitted_columns")
         return _columns_of(self.get_booster()) if fitted is None else fitted
 
-    def _refuse_other_kind(self, schema: Schema, fitted: Schema, name: str = "X") -> None:
+    def _continued(self, xgb_model: Any, train: CheckedInputs) -> tuple[xgb.Booster | None, CheckedInputs]:
+        """Return the model to go on from, and the training set with the categories of the model."""
+        if "qid" in (train.schema.names or ()):
+            raise ValueError("X has a feature 'qid', which XGBoost's predict leaves out; rename it, or drop it")
+        model, known = model_and_columns(xgb_model, self.get_xgb_params())
+        if known is not None:
+            name = "X beside xgb_model"
+            check_known_categories(train.schema, known, name)
+            train = train._replace(X=align(train.X, known, name, new="refused"))
+            self._check_same_sparsity(train.schema, known, name)
+        return model, train
+
+    def _check_same_sparsity(self, schema: Schema, fitted: Schema, name: str = "X") -> None:
         """Raise if only one of X and the training set is sparse, where that changes scores."""
         if self.missing != 0:
-            refuse_sparse_beside_dense(schema, fitted, name)
+            check_same_sparsity(schema, fitted, name)
 
     def _matrix(
         self, given: CheckedInputs, *, binned: bool, ref: xgb.DMatrix | None = None, feature_weights: Any = None
@@ -365,40 +349,51 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
             raise ValueError(f"objective must be a loss or a name; got {self.objective!r}; derive a boostplug.Loss")
         metrics = metrics_of(eval_metric, "xgboost")
         if loss is not None:
-            refuse_options("xgboost", self.get_xgb_params(), metrics)
-        refuse_unknown_parameters("xgboost", given_names(getattr(self, "kwargs", None) or {}))
+            check_options("xgboost", self.get_xgb_params(), metrics)
+        check_parameter_names("xgboost", given_names(getattr(self, "kwargs", None) or {}))
         return loss, metrics
 
     def _weights_of_features(
-        self, given: ArrayLike | None, X: Any, taken: Collection[str], n_features: int
+        self, given: ArrayLike | None, X: Any, columns: Mapping[str, str], n_features: int
     ) -> ArrayLike | None:
         """Return a weight for each feature: fit's, else the constructor's."""
         given = native(self.feature_weights if given is None else given)
-        counted = counting_features({"feature_weights": given}, X, taken, self.features)
+        counted = counting_features({"feature_weights": given}, X, columns.values(), self.features)
         weights: ArrayLike | None = counted["feature_weights"]
         if weights is not None and np.shape(weights) != (n_features,):
             what = f"got shape {np.shape(weights)}"
             raise ValueError(f"feature_weights must hold {n_features} numbers, one for each feature; {what}")
         return weights
 
-    def _checked_callbacks(self, early_stopping_rounds: int | None) -> list[Any]:
-        """Return what is called each round, checked, as is early stopping."""
-        if early_stopping_rounds is not None:
-            check_integer("early_stopping_rounds", early_stopping_rounds, 1, ", or None")
-        given = callbacks_of(self.callbacks)
-        stops = early_stopping_rounds is not None or any(isinstance(c, xgb.callback.EarlyStopping) for c in given)
+    def _training_arguments(
+        self,
+        X: Any,
+        columns: Mapping[str, str],
+        loss: Loss | None,
+        metrics: list[Any],
+        evaluates: bool,
+        model: xgb.Booster | None,
+    ) -> tuple[dict[str, Any], list[Any], bool]:
+        """Return arguments of `xgb.train`, checked, the metrics that it must get as functions, and whether to bin.
+
+        Parameters
+        ----------
+        X, columns
+            Features as `fit` got them, and the columns that are none.
+        loss : Loss or None
+        metrics : list
+        evaluates : bool
+            Whether there are sets by which a loss of ours has its default metric.
+        model : Booster or None
+            The one that the training goes on from, whose base score stays.
+        """
+        rounds = self.early_stopping_rounds
+        if rounds is not None:
+            check_integer("early_stopping_rounds", rounds, 1, ", or None")
+        callbacks = callbacks_of(self.callbacks)
+        stops = rounds is not None or any(isinstance(one, xgb.callback.EarlyStopping) for one in callbacks)
         if stops and is_dart(self.get_xgb_params()):
             raise ValueError("booster='dart' has no best round to stop at; leave out early_stopping_rounds, or dart")
-        return given
-
-    def _training_parameters(
-        self, loss: Loss | None, metrics: list[Any], *, evaluates: bool, model: xgb.Booster | None
-    ) -> tuple[dict[str, Any], list[Any]]:
-        """Return what `xgb.train` gets, and the metrics that it is to get as functions.
-
-        `evaluates` says whether there are sets by which a loss of ours has its default metric; `model` is the one that
-        the training goes on from, whose base score stays.
-        """
         if not metrics and loss is not None and evaluates:
             metrics = [NDCG(10)]
         built_in = [metric for metric in metrics if isinstance(metric, str)]
@@ -412,10 +407,18 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
         if loss is not None:
             params["objective"] = "rank:pairwise"
         if model is not None:
-            _refuse_other_base_score(params.pop("base_score", None), model)
+            _check_base_score(params.pop("base_score", None), model)
         elif loss is not None and params.get("base_score") is None:
             params["base_score"] = 0.0
-        return params, custom
+        arguments = {
+            "params": counting_features(params, X, columns.values(), self.features),
+            "num_boost_round": self.get_num_boosting_rounds(),
+            "early_stopping_rounds": rounds,
+            "xgb_model": model,
+            "callbacks": callbacks,
+        }
+        grows_on_bins = self.tree_method in {None, "hist", "auto"} and self.booster != "gblinear"
+        return arguments, custom, model is None and grows_on_bins
 
     def _custom_metric(self, metrics: list[Any]) -> Callable[..., Any] | None:
         """Return one function for all metrics that are none of XGBoost's own."""
@@ -423,10 +426,6 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
             return None
         wrapped = [m if isinstance(m, Metric) else ltr_metric_decorator(m, self.n_jobs) for m in metrics]
         return lambda scores, matrix: [m(scores, matrix) for m in wrapped]
-
-    def _grows_on_quantiles(self) -> bool:
-        """Return whether the trees are grown on bins of quantiles, for which a matrix need hold no more."""
-        return self.tree_method in {None, "hist", "auto"} and self.booster != "gblinear"
 
 
 def _columns_of(booster: xgb.Booster) -> Schema:
@@ -468,7 +467,7 @@ def model_and_columns(xgb_model: Any, parameters: Mapping[str, Any]) -> tuple[xg
     return booster, xgb_model._columns() if isinstance(xgb_model, XGBRanker) else _columns_of(booster)  # noqa: SLF001
 
 
-def _refuse_other_base_score(given: float | None, booster: xgb.Booster) -> None:
+def _check_base_score(given: float | None, booster: xgb.Booster) -> None:
     """Raise where base_score is not that of the model that the training goes on from, whose scores would move."""
     parameters = json.loads(booster.save_config())["learner"]["learner_model_param"]
     own = np.ravel(json.loads(parameters["base_score"]))  # a list since XGBoost 3.1

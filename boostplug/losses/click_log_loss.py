@@ -9,7 +9,7 @@ from scipy.special import expit
 
 from boostplug.core.arrays import Floats
 from boostplug.core.checks import frozen, refuse_where, scores_of_rows
-from boostplug.data.positions import propensities_of, refuse_without_propensity
+from boostplug.data.positions import as_propensities, check_propensities, positions_for
 from boostplug.data.queries import Queries
 from boostplug.kernels.base.single_precision import positive_beside
 from boostplug.losses.base.loss import LARGEST_VALUE, Loss
@@ -99,7 +99,7 @@ class ClickLogLoss(Loss):
     )
 
     def __post_init__(self) -> None:
-        theta = propensities_of(self.propensity)
+        theta = as_propensities(self.propensity)
         if theta[0] > 1.0:
             raise ValueError(
                 f"ClickLogLoss: propensity[0] = {theta[0]:g} is above 1; pass propensities relative to position 1"
@@ -136,18 +136,9 @@ class ClickLogLoss(Loss):
 
     def _positions(self, queries: Queries) -> NDArray[np.int64]:
         """Return the positions, each of which has a propensity."""
-        position = queries.position
-        if position is None:
-            raise ValueError(
-                "ClickLogLoss learns from clicks at positions, and there are none; pass position= to fit, Queries or "
-                "RankingData, or call boostplug.set_positions(dataset, positions)"
-            )
-        if not queries.position_is_rank:
-            raise ValueError(
-                "ClickLogLoss needs to know which position is the first, and lgb.Dataset(position=…) keeps categories "
-                "in the order of appearance; call boostplug.set_positions(dataset, positions)"
-            )
-        refuse_without_propensity(position, len(self.propensity))
+        known = queries.position_is_rank
+        position = positions_for("ClickLogLoss", queries.position, is_rank=known, needs_rank="ClickLogLoss")
+        check_propensities(position, len(self.propensity))
         return position
 
     def _clicks(self, queries: Queries) -> _Clicks:

@@ -15,7 +15,7 @@ from boostplug.core.arrays import Floats
 from boostplug.core.cached import cached_property
 from boostplug.core.checks import check_integer, check_number, frozen, shown
 from boostplug.core.extras import imported
-from boostplug.data.tables import Schema, read_features
+from boostplug.data.tables import Schema, as_features
 from boostplug.model import saved
 from boostplug.model.lightgbm import booster_of, lightgbm_model
 from boostplug.model.xgboost import xgboost_model
@@ -291,7 +291,7 @@ class Ensemble:
 
         with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn sums X up to see whether it is finite
             features: NDArray[np.floating] = check_array(
-                read_features(X, least=0, fitted=Schema(self.n_features, self.feature_names)),
+                as_features(X, least=0, fitted=Schema(self.n_features, self.feature_names)),
                 dtype=(np.float64, np.float32),
                 order="C",
                 ensure_all_finite="allow-nan",

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from boostplug.core.checks import check_choice, check_instance, check_number, scores_of_rows, shown
-from boostplug.data.tables import read_features
+from boostplug.data.tables import as_features
 from boostplug.model.engines import ENGINES, Engine
 from boostplug.model.ensemble import Ensemble
 from boostplug.model.lightgbm import booster_of, named
@@ -138,7 +138,7 @@ def export(
     if X is not None:
         if hasattr(model, "_columns_by_role"):
             X = model._selected(X)  # noqa: SLF001
-        X = read_features(X, fitted=fitted_columns)
+        X = as_features(X, fitted=fitted_columns)
         if not (engine.dump and hasattr(plain, "pandas_categorical")):  # else trees may split by LightGBM's categories
             X = columns_of(X).values
         if missing != "nan" and "zero" in engine.missing:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.core.checks import column_names, shown
-from boostplug.data.tables import is_frame, read_features, schema_of
+from boostplug.data.tables import as_features, is_frame, schema_of
 
 Floats = NDArray[Any]
 
@@ -98,7 +98,7 @@ class Columns(NamedTuple):
 def columns_of(X: Any, feature_names: Sequence[str] | None = None) -> Columns:
     """Return the columns of a table as numbers; a category is its code."""
     names = [str(name) for name in (column_names(X) if feature_names is None else feature_names)]
-    X = read_features(X)
+    X = as_features(X)
     categories = {k: [*map(str, texts)] for k, texts in (schema_of(X).categories or {}).items()}
     if is_frame(X):
         columns = [x.cat.codes.replace(-1, np.nan) if hasattr(x, "cat") else x for _, x in X.items()]

@@ -18,10 +18,10 @@ from boostplug.core.best_round import BestRound
 from boostplug.core.checks import check_integer
 from boostplug.data.pairs import Pairs
 from boostplug.data.queries import Queries
-from boostplug.data.tables import is_frame, read_features, schema_of
+from boostplug.data.tables import as_features, is_frame, schema_of
 from boostplug.estimators.inputs import (
     RankingScore,
-    checked_set,
+    check_set,
     metrics_of,
     validation_sets,
 )
@@ -183,12 +183,12 @@ class ReferenceRanker(RankingScore, BaseEstimator, ABC):  # type: ignore[misc]
         inputs = self._given(X=X, y=y, qid=qid, group=group, weight=sample_weight, pairs=pairs, labelled=labelled)
         features = self._features_of(inputs.take_columns().X, reset=True)
         self._missing_features = tuple(np.flatnonzero(np.isnan(features).any(axis=0)).tolist())
-        train = checked_set(inputs)
+        train = check_set(inputs)
         queries = train.queries
         _check_weights(queries)
         self._columns_by_role = dict(train.columns)
         self._fitted_queries = query_sizes(X, train.qid, queries.boundaries)
-        check = partial(checked_set, fitted=train.schema)
+        check = partial(check_set, fitted=train.schema)
         validation = validation_sets(eval_set, inputs, train, check, qid=eval_qid, group=eval_group)
         sets = [(features if one is train else self._features_of(one.X), one.queries) for one in validation]
         watch = _Watch(sets, eval_metric, early_stopping_rounds, verbose)
@@ -298,7 +298,7 @@ def seeded_clone(tree: Any, random: np.random.RandomState) -> Any:
 
 def _numbers_of(X: Any) -> Any:
     """Return a table of numbers; raise for columns of text or categories, by name."""
-    X = read_features(X)
+    X = as_features(X)
     schema = schema_of(X)
     if schema.categories:
         names = [schema.column(place) for place in schema.categories]

@@ -1,12 +1,12 @@
 """Queries that a fold has cut: a ranker is scored on other rows of queries that it was fitted on."""
 
-import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.core.checks import vector
+from boostplug.core.warning import warn_user
 
 _MOST = 2 / 3  # of the scored queries
 
@@ -46,9 +46,8 @@ def warn_of_cut_queries(fitted: QuerySizes | None, scored: QuerySizes | None) ->
     else:
         are_two_tables = fitted.labels.isin(scored.labels).any()
     if cut.size and not are_two_tables:
-        text = (
+        warn_user(
             f"fit has had other rows of {len(cut)} of the {len(scored.ids)} scored queries, such as {cut[0]}: where "
             "folds cut queries, metrics are too high; pass cv=boostplug.group_folds(qid). If the ids are of other "
             "queries or of new documents, ignore this warning"
         )
-        warnings.warn(text, UserWarning, stacklevel=3)

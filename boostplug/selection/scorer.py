@@ -2,7 +2,6 @@
 
 from copy import deepcopy
 from dataclasses import replace
-from types import MappingProxyType
 from typing import Any, Self
 
 import numpy as np
@@ -12,12 +11,10 @@ from sklearn.utils.metadata_routing import MetadataRequest
 
 from boostplug.core.checks import check_instance, column_names, refuse_other_order
 from boostplug.data.boundaries import are_contiguous
-from boostplug.data.inputs import Inputs
+from boostplug.data.inputs import FIT, Inputs, columns_to_judge
 from boostplug.data.queries import Queries
 from boostplug.metrics import Metric
 from boostplug.selection.cut_queries import QuerySizes, query_sizes, warn_of_cut_queries
-
-_ARGUMENTS = MappingProxyType({"weight": "sample_weight"})
 
 
 class RankingScorer(BaseEstimator):
@@ -68,8 +65,7 @@ class RankingScorer(BaseEstimator):
             If the queries are not known, or are given twice.
         """
         ranker = _ranker_in(estimator)
-        columns = getattr(ranker, "_columns_by_role", {}).items()
-        columns = {role: name for role, name in columns if role != "position"}
+        columns = columns_to_judge(getattr(ranker, "_columns_by_role", {}))
         if qid is None and group is None and not {"qid", columns.get("qid")}.intersection(column_names(X)):
             raise ValueError(
                 f"{self.metric.name} needs the query of each row. In GridSearchCV and cross_validate, either let X be "
@@ -77,7 +73,7 @@ class RankingScorer(BaseEstimator):
                 "sklearn.set_config(enable_metadata_routing=True) and pass params={'qid': qid} (GridSearchCV.fit takes "
                 "qid=qid). A direct call takes qid= or group="
             )
-        given = Inputs(X=X, y=y, qid=qid, group=group, weight=sample_weight, columns=columns, arguments=_ARGUMENTS)
+        given = Inputs(X=X, y=y, qid=qid, group=group, weight=sample_weight, columns=columns, arguments=FIT)
         queries = self._queries(given.take_columns(), getattr(ranker, "_fitted_queries", None))
         value = float(self.metric(estimator.predict(X), queries))
         return value if self.metric.greater_is_better else -value

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from boostplug.core.arrays import Floats, Ints
 from boostplug.core.checks import check_integer, column_as_vector, column_names, numbers, shown, vector
 from boostplug.data.boundaries import ids_of
-from boostplug.data.inputs import refuse_absent
-from boostplug.data.tables import is_frame, refuse_uncomputed, rows_of
+from boostplug.data.inputs import check_has_column
+from boostplug.data.tables import check_computed, is_frame, rows_of
 from boostplug.datasets.ranking_data import RankingData
 from boostplug.selection.folds import blocks_by_time, times_of_queries
 
@@ -193,7 +193,7 @@ def split_queries(
     split = DEFAULT_SPLIT if split is None and folds is None else split
     by_query = QuerySplit(split if isinstance(split, str) or not np.iterable(split) else tuple(split), folds)
     by_query.check()
-    refuse_uncomputed(data, "data")
+    check_computed(data, "data")
     if isinstance(data, Mapping):
         data = RankingData(**data)
         table, qid, label = data.X, data.qid, data.y
@@ -202,7 +202,7 @@ def split_queries(
     there, column = column_names(table), by_query.column
     for name, argument in ((qid, "qid"), (label, "label"), (column, "split")):
         if isinstance(name, str):
-            refuse_absent(name, argument, there)
+            check_has_column(name, argument, there)
     if folds is not None and label is None:
         raise ValueError("folds share the queries with different labels evenly, and label is missing; pass label=")
     ids = ids_of("qid", table[qid] if isinstance(qid, str) else qid)

@@ -1,6 +1,6 @@
 """`starting_params`: parameters of a ranker that fit the kind and the number of its labels."""
 
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,23 +18,11 @@ _LEAST_COLUMNS = 3  # that are drawn for a split
 _RARE = 0.15  # share of labels above the least one, below which sampled rows and columns cost more than they gain
 
 
-class Size(NamedTuple):
-    """Trees for some number of queries that hold a preference pair; see docs/results/fitting_trees.md."""
-
-    labels: str
-    least: int
-    num_leaves: int
-    learning_rate: float
-
-
-SIZES = (
-    Size("graded", 0, 6, 0.05),
-    Size("graded", 200, 12, 0.05),
-    Size("graded", 900, 24, 0.05),
-    Size("choice", 0, 4, 0.03),
-    Size("choice", 700, 6, 0.03),
-    Size("choice", 3000, 12, 0.03),
-)
+SIZES = {
+    "graded": ((0, 6, 0.05), (200, 12, 0.05), (900, 24, 0.05)),
+    "choice": ((0, 4, 0.03), (700, 6, 0.03), (3000, 12, 0.03)),
+}
+"""Leaves and learning rate from some number of queries with a preference pair; see docs/results/fitting_trees.md."""
 
 
 def has_one_chosen(*parts: Queries) -> bool:
@@ -52,35 +40,23 @@ def n_with_pair(queries: Queries) -> int:
 class Start(NamedTuple):
     """Trees that fit the labels of a training set."""
 
-    size: Size
+    is_choice: bool
+    num_leaves: int
+    learning_rate: float
     samples: bool
     """Whether trees see a part of the rows and columns."""
     has_negative: bool
     why: str
 
-    @classmethod
-    def of(cls, queries: Queries, labels: str = "auto") -> Self:
-        """Return the trees for a training set."""
-        if labels == "auto":
-            labels = "choice" if has_one_chosen(queries) else "graded"
-        n, y = n_with_pair(queries), queries.labels[queries.judged]
-        size = next(size for size in reversed(SIZES) if size.labels == labels and size.least <= n)
-        share = float((y > y.min(initial=np.inf)).mean()) if len(y) else 1.0
-        samples = labels == "choice" or share >= _RARE
-        what = "one choice each" if labels == "choice" else "documents with different labels"
-        why = f"{n} queries hold {what}: {size.num_leaves} leaves, rate {size.learning_rate:g}"
-        rare = f"; all rows and columns, as {share:.0%} of the labels are above the least"
-        return cls(size, samples, bool(y.min(initial=0.0) < 0.0), why if samples else f"{why}{rare}")
-
     def shared(self) -> dict[str, float]:
         """Return the parameters named in `SHARED`."""
         rows = _ROWS if self.samples else 1.0
-        columns = _COLUMNS if self.size.labels == "choice" else 1.0
-        return dict(zip(SHARED, (self.size.num_leaves, self.size.learning_rate, rows, columns), strict=True))
+        columns = _COLUMNS if self.is_choice else 1.0
+        return dict(zip(SHARED, (self.num_leaves, self.learning_rate, rows, columns), strict=True))
 
     def random(self, framework: str, n_features: int | None) -> dict[str, Any]:
         """Return what makes a tree's splits random: thresholds for choices in LightGBM, else the columns of a split."""
-        if framework == "lightgbm" and self.size.labels == "choice":
+        if framework == "lightgbm" and self.is_choice:
             return {"extra_trees": True}
         least = _LEAST_COLUMNS / n_features if n_features else 0.0
         share = min(1.0, max(_BY_NODE, least)) if self.samples else 1.0
@@ -88,11 +64,25 @@ class Start(NamedTuple):
         return {name: share} if share < 1.0 else {}
 
 
+def start_for(queries: Queries, labels: str = "auto") -> Start:
+    """Return the trees that fit the labels of a training set."""
+    if labels == "auto":
+        labels = "choice" if has_one_chosen(queries) else "graded"
+    n, y = n_with_pair(queries), queries.labels[queries.judged]
+    leaves, rate = next((leaves, rate) for least, leaves, rate in reversed(SIZES[labels]) if least <= n)
+    share = float((y > y.min(initial=np.inf)).mean()) if len(y) else 1.0
+    samples = labels == "choice" or share >= _RARE
+    what = "one choice each" if labels == "choice" else "documents with different labels"
+    why = f"{n} queries hold {what}: {leaves} leaves, rate {rate:g}"
+    rare = "" if samples else f"; all rows and columns, as {share:.0%} of the labels are above the least"
+    return Start(labels == "choice", leaves, rate, samples, bool(y.min(initial=0.0) < 0.0), why + rare)
+
+
 def trees_for(queries: Queries, n_features: int | None = None) -> tuple[dict[str, Any], str]:
     """Return the trees for a training set by the names of `compare`'s ``params``, and why."""
-    start = Start.of(queries)
+    start = start_for(queries)
     own = {name: start.random(name, n_features) for name in ("lightgbm", "xgboost")}
-    if start.size.labels == "choice":  # for which LightGBM's trees draw columns
+    if start.is_choice:  # for which LightGBM's trees draw columns
         own["xgboost"]["colsample_bytree"] = 1.0
     return start.shared() | own, start.why
 
@@ -155,10 +145,10 @@ def starting_params(
     refuse_other_order(y=y, qid=qid)
     y = numbers("y", y)
     refuse_where("y", ~np.isfinite(y), y, "is not finite; drop such rows")
-    start = Start.of(Queries(y, qid=qid, group=group), labels)
+    start = start_for(Queries(y, qid=qid, group=group), labels)
     if check_flag("verbose", verbose):
         print(f"{start.why}.")  # noqa: T201 (asked for)
-    choice, (leaves, rate, rows, columns) = start.size.labels == "choice", start.shared().values()
+    choice, (leaves, rate, rows, columns) = start.is_choice, start.shared().values()
     params: dict[str, Any] = {"objective": ListNet(target="labels") if choice else CRR(), "n_estimators": ROUNDS}
     params |= {"learning_rate": rate, "subsample": rows}
     metric: Metric | None = ChoiceLogLoss() if choice else SpearmanRho() if start.has_negative else None

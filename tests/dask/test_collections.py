@@ -43,7 +43,7 @@ def test_a_part_holds_what_its_partition_held(client):
     np.testing.assert_array_equal(np.concatenate([part.queries.labels for part in held]), known["y"])
     np.testing.assert_array_equal(np.concatenate([part.queries.row_weight for part in held]), known["w"])
     np.testing.assert_array_equal(np.concatenate([np.diff(part.queries.boundaries) for part in held]), SIZES)
-    assert np.concatenate([part.ids for part in held]).tolist() == [f"q{i}" for i in range(6)]
+    assert np.concatenate([summary.ids for summary in found.summaries]).tolist() == [f"q{i}" for i in range(6)]
 
 
 def test_rows_of_a_query_come_together_in_their_order(client):
@@ -85,9 +85,9 @@ def test_a_shuffle_over_workers_gives_features_and_labels_one_order(client):
         found = parts(client, whole, X=("a",))
     held = client.gather(found.futures)
     assert sum(part.queries.n_queries for part in held) == len(np.unique(query))
-    for part in held:
+    for part, summary in zip(held, found.summaries, strict=True):
         np.testing.assert_array_equal(part.X["a"], part.queries.labels)
-        np.testing.assert_array_equal(query[part.X["a"].astype(int)] * 2**33, part.ids[part.queries.query_of_row])
+        np.testing.assert_array_equal(query[part.X["a"].astype(int)] * 2**33, summary.ids[part.queries.query_of_row])
         assert all((np.diff(rows) > 0).all() for rows in np.split(part.queries.labels, part.queries.boundaries[1:-1]))
 
 

@@ -10,7 +10,7 @@ from inputs.columns import GRADE, KINDS, N_DOCUMENTS, N_QUERIES, NUMBERS, QUERY,
 
 import boostplug as bp
 from boostplug.data.files import read_table_file
-from boostplug.data.tables import read_features
+from boostplug.data.tables import as_features
 
 LIGHTGBM, XGBOOST = FRAMEWORKS.values()
 
@@ -25,9 +25,9 @@ def test_a_table_is_read_as_its_plain_form_or_refused_by_name(table, tmp_path):
         becomes = (table.is_file and kind.becomes_in_files) or kind.becomes
         if becomes == "refused":
             with pytest.raises(ValueError, match=rf"(?=.*{'.c.' if table.named else '2'})(?=.*(drop|convert))"):
-                read_features(X)
+                as_features(X)
             continue
-        X = read_features(X)
+        X = as_features(X)
         found = X["c"] if hasattr(X, "iloc") else (X.toarray() if hasattr(X, "nnz") else X)[:, 2]
         plain = kind.reference()
         if becomes == "number" and kind.ordered is not None:  # Parquet has no categories of integers

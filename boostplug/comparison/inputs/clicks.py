@@ -9,7 +9,7 @@ from boostplug.comparison.inputs.columns import PARTS, Folds
 from boostplug.core.arrays import Floats
 from boostplug.core.naming import label
 from boostplug.data.inputs import CheckedInputs
-from boostplug.data.positions import refuse_without_propensity
+from boostplug.data.positions import check_propensities
 from boostplug.losses import Loss, RankNet, Unbiased
 from boostplug.metrics import DCG, NDCG, Metric
 from boostplug.metrics.on_label import MetricOnLabel
@@ -44,7 +44,7 @@ def _weighed(part: CheckedInputs, theta: Floats) -> CheckedInputs:
     queries = part.queries
     if queries.position is None:
         return part
-    refuse_without_propensity(queries.position, len(theta))
+    check_propensities(queries.position, len(theta))
     of_row = theta[queries.position - 1]
     weighed = queries.labels * np.minimum(1.0 / of_row, MAX_WEIGHT)
     cut = of_row * MAX_WEIGHT < 1.0
@@ -61,7 +61,7 @@ def losses_on_clicks(folds: Folds, theta: Sequence[float]) -> dict[str, Loss] | 
     for train, *_ in folds:
         if train.queries.position is None:
             return None
-        refuse_without_propensity(train.queries.position, len(theta))
+        check_propensities(train.queries.position, len(theta))
     return {
         "RankNet": RankNet(),
         **{f"Unbiased(ips, power={label(p)})": Unbiased(method="ips", propensity=theta, power=p) for p in _POWERS},

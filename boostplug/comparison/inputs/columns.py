@@ -9,8 +9,8 @@ import numpy as np
 from boostplug.core.arrays import Floats
 from boostplug.core.checks import check_column_names, column_as_vector, column_names, numbers, refuse_where, shown
 from boostplug.data.files import read_table_file
-from boostplug.data.inputs import CheckedInputs, Inputs, Source, refuse_absent
-from boostplug.data.tables import Schema, is_frame, read_features, without_columns
+from boostplug.data.inputs import CheckedInputs, Inputs, Source, check_has_column
+from boostplug.data.tables import Schema, as_features, is_frame, without_columns
 from boostplug.datasets.ranking_data import RankingData
 from boostplug.selection.split import QuerySplit, part_of
 
@@ -65,7 +65,7 @@ class Columns(NamedTuple):
             )
         for what in ("features", "drop", "keep"):
             for name in getattr(self, what) or ():
-                refuse_absent(name, what, available)
+                check_has_column(name, what, available)
         no_features = (self.label, self.qid, self.weight, self.position, self.by_query.column, *self.labels)
         kept, left_out = available if self.features is None else self.features, {*no_features, *self.drop}
         labels: dict[str, Any] = {name: name for name in self.labels}
@@ -98,7 +98,7 @@ def scores_today(today: str, X: Any, names: Sequence[Any]) -> Floats:
     if today == "order":
         return -np.arange(X.shape[0], dtype=np.float64)
     name = today if today in names else today.removeprefix("-")
-    refuse_absent(name, "today", names)
+    check_has_column(name, "today", names)
     column = X[name] if is_frame(X) else X[:, [*names].index(name)]
     column = column.toarray().ravel() if hasattr(column, "nnz") else column
     values = numbers(title := f"today: column {name!r}", column_as_vector(title, column))
@@ -145,12 +145,12 @@ def split_by_query(data: Any, columns: Columns, source: Source) -> list[list[Any
     given: Any = RankingData(**data) if isinstance(data, Mapping) else columns.inputs(data, source)
     split, values = columns.by_query, None
     if split.column is not None:
-        refuse_absent(split.column, "split", column_names(given.X))
+        check_has_column(split.column, "split", column_names(given.X))
         values = given.X[split.column]
     if isinstance(given, Inputs):
         given = given.take_columns()
         given = replace(given, y=given.labels_of_rows(), qid=given.ids_of_rows())
-        given = replace(given, X=read_features(given.X, source.file or "train"))
+        given = replace(given, X=as_features(given.X, source.file or "train"))
     elif values is not None:
         given = replace(given, X=without_columns(given.X, [split.column]), feature_names=None)
     folds = split.rows(given.qid, given.y, values, columns.qid)

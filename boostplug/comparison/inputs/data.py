@@ -12,8 +12,8 @@ import numpy as np
 from boostplug.comparison.inputs.columns import PARTS, TODAY, Columns, read_table, scores_today, split_by_query
 from boostplug.core.checks import column_names, shown
 from boostplug.data.files import code_of_reading, first_row, is_table_file
-from boostplug.data.inputs import CheckedInputs, Inputs, Source, refuse_absent
-from boostplug.data.tables import Schema, align, is_frame, refuse_uncomputed, schema_of, with_used_categories
+from boostplug.data.inputs import CheckedInputs, Inputs, Source, check_has_column
+from boostplug.data.tables import Schema, align, check_computed, is_frame, schema_of, with_used_categories
 from boostplug.datasets import RankingData, load_fold, load_folds, load_letor
 from boostplug.datasets.letor import load_files
 
@@ -61,7 +61,7 @@ def name_of_folder(folder: Path) -> str:
 
 def _read_folds(train: Any, valid: Any, test: Any, columns: Columns) -> Sequence[Sequence[Any]]:
     """Return train, valid and test of each fold: a single table is read and split, folders are loaded."""
-    refuse_uncomputed(train, "train")
+    check_computed(train, "train")
     parts, alone = (train, valid, test), valid is None and test is None
     if alone and is_one_table(train):
         source = _source_of(train)
@@ -146,7 +146,7 @@ def _fold(parts: Sequence[Any], columns: Columns, *, crossed: bool) -> list[Chec
 
 def _part(data: Any, source: Source, title: str, columns: Columns, train: Schema | None) -> CheckedInputs:
     """Return a part from a RankingData, its arguments, a DataFrame, or a part of one."""
-    refuse_uncomputed(data, title)
+    check_computed(data, title)
     if isinstance(data, tuple) and len(data) == 3:
         data = dict(zip(("X", "y", "qid"), data, strict=True))
     if isinstance(data, Mapping):
@@ -158,7 +158,7 @@ def _part(data: Any, source: Source, title: str, columns: Columns, train: Schema
         X = data.X if train is None else align(data.X, train, title, schema=schema)
         queries, names = data.queries, column_names(data.X) or data.feature_names or ()
         for name in columns.keep:
-            refuse_absent(name, "keep", names)
+            check_has_column(name, "keep", names)
         if columns.today is not None:
             labels = {**queries.labels_by_name, TODAY: scores_today(columns.today, data.X, names)}
             queries = queries.replaced(labels_by_name=labels)
@@ -171,4 +171,4 @@ def _part(data: Any, source: Source, title: str, columns: Columns, train: Schema
             f"its column of grades; got {type(data).__name__}"
         )
     inputs: Inputs = replace(data, name=title)
-    return inputs.checked(train)
+    return inputs.check(train)

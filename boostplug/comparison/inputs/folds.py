@@ -19,7 +19,7 @@ from boostplug.comparison.summary import FEWEST_QUERIES
 from boostplug.core.cached import cached_property
 from boostplug.core.checks import column_names
 from boostplug.data.inputs import CheckedInputs
-from boostplug.data.positions import propensities_of
+from boostplug.data.positions import as_propensities
 from boostplug.data.tables import schema_of
 from boostplug.estimators.inputs import with_float32_labels
 from boostplug.selection.starting import has_one_chosen
@@ -91,7 +91,7 @@ class LoadedData:
 
     def weighed(self, propensity: Any) -> tuple["LoadedData", list[str]]:
         """Return the data with clicks weighted by propensities, and notes on them."""
-        theta = propensities_of(propensity)
+        theta = as_propensities(propensity)
         folds = weighed_by_propensity(self.folds, theta)
         return replace(self, folds=folds, propensity=tuple(theta.tolist())), notes_on_clicks(folds, theta)
 

@@ -18,7 +18,13 @@ from boostplug.core.checks import (
 )
 from boostplug.core.values import Range, Space
 from boostplug.data.grade_groups import GradeGroups
-from boostplug.data.positions import propensities_of, refuse_without_propensity
+from boostplug.data.positions import (
+    as_propensities,
+    check_propensities,
+    check_several_positions,
+    places_of,
+    positions_for,
+)
 from boostplug.data.queries import Queries
 from boostplug.kernels.pairs.clicks.by_position import HALF, PlacedDocuments, pairs_by_position, placed_documents
 from boostplug.losses.base.loss import LARGEST_VALUE, Loss
@@ -168,7 +174,7 @@ class Unbiased(Loss):
                 "Unbiased: method='ips' needs propensity, how likely users look at each position; "
                 f"the other methods take none; got method={self.method!r}, propensity={shown(self.propensity)}"
             )
-        return None if self.propensity is None else tuple(propensities_of(self.propensity).tolist())
+        return None if self.propensity is None else tuple(as_propensities(self.propensity).tolist())
 
     @property
     def _theta(self) -> Floats:
@@ -286,36 +292,21 @@ class Unbiased(Loss):
         return queries.remember((Unbiased, self), lambda: self._prepare(queries), limit=32)
 
     def _prepare(self, queries: Queries) -> _Prepared:
-        position, groups = self._checked_positions(queries), queries.grade_groups
+        groups, method = queries.grade_groups, self.method
+        needs_rank = None if method == "additive" else f"method={method!r}"
+        position = positions_for("Unbiased", queries.position, is_rank=queries.position_is_rank, needs_rank=needs_rank)
+        if self.propensity is not None:
+            check_propensities(position, len(self.propensity))
+        elif queries.n_rows > queries.n_queries:
+            why = "so nothing can be learned about other positions; pass where each document stood on its page"
+            check_several_positions(position, f"{why}, or train on the base loss")
         n = self.max_position if self.propensity is None else len(self.propensity)
-        of_place = position if self.method == "additive" else position[groups.rows]
-        place = frozen((np.minimum(of_place, n) - 1).astype(np.int32))
+        place = places_of(position if method == "additive" else position[groups.rows], n)
         if self.propensity is None:
             return _Prepared(place, self._placed(queries, position), groups)
         weight = 1.0 / self._theta
         weight = np.clip(weight, 0.0, max(self.max_weight * weight[0], 1.0))  # clipped relative to that of position 1
         return _Prepared(place, None, _weighted(groups, weight, np.ones(n), place))
-
-    def _checked_positions(self, queries: Queries) -> NDArray[np.int64]:
-        position = queries.position
-        if position is None:
-            raise ValueError(
-                f"{type(self).__name__} learns from clicks at positions, and there are none; pass position= to fit, "
-                "Queries or RankingData, or call boostplug.set_positions(dataset, positions)"
-            )
-        if not queries.position_is_rank and self.method != "additive":
-            raise ValueError(
-                f"method={self.method!r} needs to know which position is the first, and lgb.Dataset(position=…) keeps "
-                "categories in the order of appearance; call boostplug.set_positions(dataset, positions)"
-            )
-        if self.propensity is not None:
-            refuse_without_propensity(position, len(self.propensity))
-        elif queries.n_rows > queries.n_queries and position.min() == position.max():
-            raise ValueError(
-                f"position is {position[0]} in all rows, so nothing can be learned about other positions; pass where "
-                "each document stood on its page, or train on the base loss"
-            )
-        return position
 
     def _table(self, scores: Floats, queries: Queries) -> Floats | None:
         """Return the counts of pairs by position that the estimates need; None where propensities are known."""
