@@ -119,8 +119,9 @@ def xgboost_ranker(trees: Sequence[Tree], names: Sequence[str]) -> Any:
     xgb = imported("xgboost", "export(to='xgboost') needs")
     ranker = xgb.XGBRanker(n_estimators=len(trees))
     ranker.load_model(bytearray(xgboost_model(trees, names, len(names))))
-    # load_model sets these to the model's own; eland adds base_score, and .5 where there is none
-    return ranker.set_params(objective="rank:ndcg", base_score=0.0, booster=None, feature_types=None)
+    # load_model has set these to the model's own; eland adds base_score, and .5 where there is none
+    ranker.objective, ranker.base_score, ranker.booster, ranker.feature_types = "rank:ndcg", 0.0, None, None
+    return ranker
 
 
 def vespa(booster: Any, names: Sequence[str], known: Categories) -> str:
