@@ -143,7 +143,7 @@ def export(
             X = columns_of(X).values
         if missing != "nan" and "zero" in engine.missing:
             X = np.nan_to_num(X, nan=0.0)
-        of_xgboost = type(plain).__module__.startswith("xgboost")
+        of_xgboost = not isinstance(plain, Ensemble) and framework_of(plain) == "xgboost"
         rows = sys.modules["xgboost"].DMatrix(X, feature_names=plain.feature_names) if of_xgboost else X
         scores = plain.predict(rows) + added
         if engine.read is None:
@@ -195,12 +195,12 @@ def _written(
 
     `plain` is an ensemble, or a booster without later rounds; `known` are the categories of the training set.
     """
-    engine, framework = ENGINES[to], type(plain).__module__.partition(".")[0]
-    if engine.dump and framework == "lightgbm":
-        return engine.dump(plain, names, known), 0.0
+    engine = ENGINES[to]
     if isinstance(plain, Ensemble):
         model = TreeModel.from_ensemble(plain)
-    elif framework == "lightgbm":
+    elif framework_of(plain) == "lightgbm":
+        if engine.dump:
+            return engine.dump(plain, names, known), 0.0
         model = TreeModel.from_lightgbm(plain, known, names)
     else:
         model = TreeModel.from_xgboost(plain)
@@ -336,10 +336,14 @@ def _without_later_rounds(booster: Any, model: Any = None) -> Any:
 
 def plain_booster(booster: Any) -> Any:
     """Return a copy of a booster as far as the best iteration, under an objective that converters know."""
-    for framework, copied in _COPIES.items():
-        kind = getattr(sys.modules.get(framework), "Booster", None)
-        if kind is not None and isinstance(booster, kind):
-            return copied(booster)
+    return _COPIES[framework_of(booster)](booster)
+
+
+def framework_of(booster: Any) -> str:
+    """Return the name of the module whose booster it is."""
+    for framework in _COPIES:
+        if isinstance(booster, getattr(sys.modules.get(framework), "Booster", ())):
+            return framework
     raise ValueError(
         f"export takes a booster of LightGBM or XGBoost, and with to= a fitted ranker; got {shown(booster)}; pass its "
         "booster_ or get_booster(), or read a file by lgb.Booster(model_file=…) or xgb.Booster(model_file=…)"

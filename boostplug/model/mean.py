@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from boostplug.core.checks import shown
-from boostplug.model.export import fitted_model, plain_booster
+from boostplug.model.export import fitted_model, framework_of, plain_booster
 from boostplug.model.lightgbm import block_of, booster_of
 from boostplug.model.xgboost import booster_of_document, change_leaves, document_of, entry_of
 from boostplug.weak_rankers import Tree
@@ -57,7 +57,7 @@ def mean_model(models: Iterable[Any]) -> Any:
     if not boosters:
         raise ValueError("models holds no model; pass fitted rankers or boosters")
     plain = [plain_booster(booster) for booster in boosters]
-    frameworks = {type(booster).__module__.partition(".")[0] for booster in plain}
+    frameworks = {framework_of(booster) for booster in plain}
     if len(frameworks) > 1:
         raise ValueError(f"models are of {' and '.join(sorted(frameworks))}; pass models of one framework")
     return _SUMS[frameworks.pop()](plain, 1.0 / len(plain), ())
@@ -65,7 +65,7 @@ def mean_model(models: Iterable[Any]) -> Any:
 
 def plus_trees(booster: Any, weight: float, trees: Sequence[Tree]) -> Any:
     """Return a plain booster with its scores times `weight`, and with more trees."""
-    return _SUMS[type(booster).__module__.partition(".")[0]]([booster], weight, trees)
+    return _SUMS[framework_of(booster)]([booster], weight, trees)
 
 
 def _refuse_others(what: str, values: Sequence[Any]) -> None:
