@@ -280,11 +280,10 @@ class Ensemble:
     def _checked(self, X: Any) -> NDArray[np.floating]:
         from sklearn.utils import check_array
 
+        names = None if self.feature_names is None else tuple(self.feature_names)
         with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn sums X up to see whether it is finite
             features: NDArray[np.floating] = check_array(
-                read_features(
-                    X, least=0, fitted=Schema(self.n_features, self.feature_names and tuple(self.feature_names))
-                ),
+                read_features(X, least=0, fitted=Schema(self.n_features, names)),
                 dtype=(np.float64, np.float32),
                 order="C",
                 ensure_all_finite="allow-nan",
