@@ -7,7 +7,7 @@ import numpy as np
 from boostplug.core.arrays import Floats
 from boostplug.core.checks import frozen
 from boostplug.data.queries import Queries
-from boostplug.kernels.metrics import dcg_ap as positions
+from boostplug.kernels.metrics import dcg_ap
 from boostplug.metrics.by_rank import Empty, RankMetric, Ties
 from boostplug.metrics.gains import (
     Convention,
@@ -71,13 +71,11 @@ class NDCG(RankMetric):
         ideal = queries.remember(
             ("ideal DCG", self.k, self.convention, self.gain), lambda: self._ideal(queries, gains, discount), limit=128
         )
-        return self.filled(
-            positions.dcg(scores, gains, queries.boundaries, discount, average=self.average, ideal=ideal)
-        )
+        return self.filled(dcg_ap.dcg(scores, gains, queries.boundaries, discount, average=self.average, ideal=ideal))
 
     def _ideal(self, queries: Queries, gains: Floats, discount: Floats) -> Floats:
         """Return the DCG of each query that counts 1; ∞ where all counts 0."""
-        ideal = positions.dcg(gains, gains, queries.boundaries, discount, average=False)
+        ideal = dcg_ap.dcg(gains, gains, queries.boundaries, discount, average=False)
         if self.convention == "letor" and self.k is not None:
             ideal[(np.diff(queries.boundaries) < self.k) & (ideal > 0)] = np.inf
         return frozen(ideal)
@@ -116,7 +114,7 @@ class DCG(RankMetric):
     def compute_per_query(self, scores: Floats, queries: Queries) -> Floats:
         """Return the DCG of each query."""
         gains, discount = gains_of(queries, self.gain), discounts_of_ranks(queries, self.k, self.convention)
-        return positions.dcg(scores, gains, queries.boundaries, discount, average=self.average)
+        return dcg_ap.dcg(scores, gains, queries.boundaries, discount, average=self.average)
 
 
 @dataclass(frozen=True)
@@ -156,12 +154,12 @@ class MeanNDCG(RankMetric):
             ("mean NDCG weights", self.convention, self.gain), lambda: self._weights(queries, gains), limit=4
         )
         return self.filled(
-            positions.dcg(scores, gains, queries.boundaries, weights, average=self.average, ideal=ideal, by_row=True)
+            dcg_ap.dcg(scores, gains, queries.boundaries, weights, average=self.average, ideal=ideal, by_row=True)
         )
 
     def _weights(self, queries: Queries, gains: Floats) -> tuple[Floats, Floats]:
-        """Return the weights of the positions, and 1 for each query with relevant documents, else 0."""
+        """Return the weights of the ranks, and 1 for each query with relevant documents, else 0."""
         discount = discounts_of_ranks(queries, None, self.convention)
-        weights = positions.mean_ndcg_weights(gains, queries.boundaries, discount)
+        weights = dcg_ap.mean_ndcg_weights(gains, queries.boundaries, discount)
         relevant = np.bincount(queries.query_of_row, weights > 0, minlength=queries.n_queries) > 0
         return weights, frozen(relevant.astype(np.float64))

@@ -31,9 +31,9 @@ def check_gain(gain: Gain) -> Gain:
 
 
 def discounts(k: int, convention: Convention) -> Floats:
-    """Return the discounts of the positions 1 … k."""
-    position = np.arange(1.0, k + 1.0)
-    return frozen(1.0 / np.log2(np.maximum(position, 2.0) if convention == "letor" else 1.0 + position))
+    """Return the discounts of the ranks 1 … k."""
+    rank = np.arange(1.0, k + 1.0)
+    return frozen(1.0 / np.log2(np.maximum(rank, 2.0) if convention == "letor" else 1.0 + rank))
 
 
 def discounts_of_ranks(queries: Queries, k: int | None, convention: Convention) -> Floats:

@@ -5,7 +5,7 @@ from dataclasses import KW_ONLY, dataclass
 from boostplug.core.arrays import Floats
 from boostplug.core.checks import check_integer
 from boostplug.data.queries import Queries
-from boostplug.kernels.metrics import dcg_ap as positions
+from boostplug.kernels.metrics import dcg_ap
 from boostplug.metrics.by_rank import Empty, RankMetric, Ties
 
 
@@ -48,7 +48,7 @@ class Precision(RankMetric):
 
     def compute_per_query(self, scores: Floats, queries: Queries) -> Floats:
         """Return the precision of each query."""
-        return self.by_relevance(positions.precision, scores, queries)
+        return self.by_relevance(dcg_ap.precision, scores, queries)
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class WTA(RankMetric):
 
     def compute_per_query(self, scores: Floats, queries: Queries) -> Floats:
         """Return the precision at 1 of each query."""
-        return self.by_relevance(positions.precision, scores, queries)
+        return self.by_relevance(dcg_ap.precision, scores, queries)
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,7 @@ class Recall(RankMetric):
 
     def compute_per_query(self, scores: Floats, queries: Queries) -> Floats:
         """Return the recall of each query."""
-        return self.by_relevance(positions.recall, scores, queries)
+        return self.by_relevance(dcg_ap.recall, scores, queries)
 
 
 @dataclass(frozen=True)
@@ -157,7 +157,7 @@ class RPrecision(RankMetric):
 
     def compute_per_query(self, scores: Floats, queries: Queries) -> Floats:
         """Return the R-precision of each query."""
-        return self.by_relevance(positions.r_precision, scores, queries)
+        return self.by_relevance(dcg_ap.r_precision, scores, queries)
 
 
 @dataclass(frozen=True)
@@ -191,4 +191,4 @@ class MAP(RankMetric):
 
     def compute_per_query(self, scores: Floats, queries: Queries) -> Floats:
         """Return the average precision of each query."""
-        return self.by_relevance(positions.average_precision, scores, queries)
+        return self.by_relevance(dcg_ap.average_precision, scores, queries)

@@ -8,7 +8,7 @@ from boostplug.core.arrays import Floats
 from boostplug.core.checks import check_number, frozen
 from boostplug.core.threads import numbers_by_query
 from boostplug.data.queries import Queries
-from boostplug.kernels.metrics import dcg_ap as positions
+from boostplug.kernels.metrics import dcg_ap
 from boostplug.kernels.metrics.err import expected_reciprocal_rank
 from boostplug.metrics.by_rank import ABOVE_0, Empty, RankMetric, Ties, relevance, whole
 from boostplug.metrics.grades import exp2_less_one, grades_up_to
@@ -43,7 +43,7 @@ class MRR(RankMetric):
 
     def compute_per_query(self, scores: Floats, queries: Queries) -> Floats:
         """Return the reciprocal rank of each query."""
-        return self.by_relevance(positions.reciprocal_rank, scores, queries)
+        return self.by_relevance(dcg_ap.reciprocal_rank, scores, queries)
 
 
 @dataclass(frozen=True)
