@@ -39,6 +39,13 @@ class Immutable:
         raise AttributeError(f"{type(self).__name__} is immutable; {name} cannot be deleted")
 
 
+class FrozenArrays:
+    """Base class of data whose arrays stay read-only in pickles and copies."""
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update({n: frozen(v) if isinstance(v, np.ndarray) else v for n, v in state.items()})
+
+
 def native(values: Any) -> Any:
     """Return an array or sparse matrix in this machine's byte order, which the frameworks assume."""
     kind = getattr(values, "dtype", None)

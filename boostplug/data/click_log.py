@@ -8,14 +8,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from boostplug.core.arrays import Floats, Ints
-from boostplug.core.checks import frozen, numbers, refuse_other_order, refuse_where, shown
+from boostplug.core.checks import FrozenArrays, numbers, refuse_other_order, refuse_where, shown
 from boostplug.data.boundaries import boundaries_of, ids_of
 from boostplug.data.positions import numbers_of_rows, positions_of
 from boostplug.data.tables import read_features
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
-class ClickLog:
+class ClickLog(FrozenArrays):
     """Result pages with their clicks: one row per document shown, the rows of a page together. Immutable.
 
     Parameters
@@ -100,9 +100,6 @@ class ClickLog:
         self.__setstate__({**columns, "position": positions_of(position, len(clicks)), "index": index})
         if shown_times is None:
             self._refuse_repeated_positions()
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update({name: frozen(v) if isinstance(v, np.ndarray) else v for name, v in state.items()})
 
     def __repr__(self) -> str:
         return f"ClickLog(n_pages={self.n_pages}, n_rows={self.n_rows}, n_clicks={self.clicked.sum():.0f})"
