@@ -87,7 +87,7 @@ def whole(number: float) -> float:
     return int(number) if number.is_integer() else number
 
 
-def _checked_empty(empty: Any) -> Any:
+def _as_empty(empty: Any) -> Any:
     if empty is None or (isinstance(empty, str) and empty in {"skip", "unweighted"}):
         return empty
     if isinstance(empty, (int, float, np.number)) and not isinstance(empty, (bool, np.timedelta64)) and empty in {0, 1}:
@@ -101,5 +101,5 @@ _CHECKS: dict[str, Callable[[Any], Any]] = {
     "convention": lambda name: check_choice("convention", name, ("standard", "letor")),
     "gain": check_gain,
     "ties": lambda ties: check_choice("ties", ties, ("average", "order")),
-    "empty": _checked_empty,
+    "empty": _as_empty,
 }

@@ -351,7 +351,7 @@ def framework_of(booster: Any) -> str:
 
 
 def _lightgbm(booster: Any) -> Any:
-    _refuse_several_scores(booster.num_model_per_iteration())
+    _check_one_score(booster.num_model_per_iteration())
     copied = booster_of(named(booster.model_to_string()))
     copied.best_iteration, copied.best_score = booster.best_iteration, booster.best_score
     return copied
@@ -360,7 +360,7 @@ def _lightgbm(booster: Any) -> Any:
 def _xgboost(booster: Any) -> Any:
     learner = json.loads(booster.save_config())["learner"]
     model = learner["learner_model_param"]
-    _refuse_several_scores(max(int(model["num_class"]), int(model.get("num_target", 1))))
+    _check_one_score(max(int(model["num_class"]), int(model.get("num_target", 1))))
     best = booster.attr("best_iteration")
     stopped = best is not None and learner["gradient_booster"]["name"] != "gblinear"  # which has no rounds to cut
     copied = booster[: int(best) + 1] if stopped else booster.copy()
@@ -371,7 +371,7 @@ def _xgboost(booster: Any) -> Any:
     return copied
 
 
-def _refuse_several_scores(n_scores: int) -> None:
+def _check_one_score(n_scores: int) -> None:
     if n_scores > 1:
         raise ValueError(f"export takes a model of one score per row; got {n_scores}")
 
