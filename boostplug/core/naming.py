@@ -1,105 +1,17 @@
-"""Names of values: a short label for tables, a metric's name in the frameworks' logs; and values of expressions.
-
-A value is a frozen dataclass of its parameters: a metric, a loss, a distance, a user's own. Its complete name is its
-``repr``, which `read_value` reads.
-"""
+"""Values of expressions, as their ``repr`` or a user writes them."""
 
 import ast
 import operator
-import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import MISSING, Field, fields, is_dataclass, replace
-from typing import Any, ClassVar
-
-import numpy as np
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
 
 from boostplug.core.checks import did_you_mean, shown
-from boostplug.core.values import Value
+from boostplug.core.values import Value, distinct_names, label, name_in_logs
 
-_MOST_SHOWN = 3  # entries of a tuple
-
-
-class Named(Value):
-    """Base class of values with a short label: losses, metrics and distances."""
-
-    always_named: ClassVar[bool] = False
-    """True if labels of enclosing values include this value even if it is the default."""
-
-    @property
-    def name(self) -> str:
-        """Label for tables: the class, and the parameters that differ from the defaults: "QBRank(.3, none)"."""
-        return _class_and_differences(self)
-
-
-def parameters(value: Any) -> Iterator[tuple[str, Any, bool]]:
-    """Yield each parameter's name and value, and whether it is the default; nothing if `value` is not a dataclass."""
-    for field in fields(value) if is_dataclass(value) else ():
-        part = getattr(value, field.name, None)
-        yield field.name, part, _is_default(part, field)
-
-
-def _is_default(part: Any, field: Field[Any]) -> bool:
-    default = field.default if field.default_factory is MISSING else field.default_factory()
-    try:
-        return bool(part is default or part == default)
-    except (TypeError, ValueError):  # NumPy's arrays, and times
-        return False
-
-
-def label(value: Any) -> str:
-    """Return the short label of a value, a number or a function."""
-    if isinstance(value, Named):
-        return value.name
-    if is_dataclass(value) and not isinstance(value, type):
-        return _class_and_differences(value)
-    if isinstance(value, (float, np.floating)):
-        return re.sub(r"^(-?)0\.", r"\1.", f"{value:g}")
-    if isinstance(value, tuple) and len(value) > _MOST_SHOWN:
-        return f"({', '.join(map(label, value[:_MOST_SHOWN]))}, …)"
-    return str(getattr(value, "__name__", None) or value)
-
-
-def _class_and_differences(value: Any) -> str:
-    differences = [
-        f"{name}={part}" if part is None or isinstance(part, bool) else label(part)
-        for name, part, is_default in parameters(value)
-        if not is_default or (isinstance(part, Named) and part.always_named)
-    ]
-    return type(value).__name__ + (f"({', '.join(differences)})" if differences else "")
-
-
-def distinct_names(values: Sequence[Any]) -> list[str]:
-    """Return a unique name for each value: its label if it is unique, else its ``repr``, numbered if it comes again."""
-    labels = [*map(label, values)]
-    bases = [short if labels.count(short) == 1 else repr(value) for short, value in zip(labels, values, strict=True)]
-    counts = [bases[: i + 1].count(base) for i, base in enumerate(bases)]
-    return [base if count == 1 else f"{base} #{count}" for base, count in zip(bases, counts, strict=True)]
-
-
-def name_in_logs(value: Any) -> str:
-    """Return the class, ``@k`` and the parameters that differ from the defaults: ``NDCG@2(letor,relevant=2)``.
-
-    The name contains no spaces or colons, at which XGBoost splits its lines. Functions without a name of their own
-    are told apart by their hashes.
-    """
-    name, options = type(value).__name__, []
-    for parameter, part, is_default in parameters(value):
-        if parameter == "k":
-            name += "" if part is None and is_default else f"@{part}"
-        elif not is_default:
-            text = _function_name(part) if callable(part) else str(part)
-            options.append(text if isinstance(part, str) else f"{parameter}={text}")
-    if options:
-        name += f"({','.join(options)})"
-    return "".join(name.split()).replace(":", "_")
-
-
-def _function_name(function: Callable[..., Any]) -> str:
-    name = getattr(function, "__qualname__", f"<{type(function).__name__}>")
-    if "<" not in name:
-        return f"{function.__module__}.{name}"
-    return f"{name.rpartition('.')[2].strip('<>')}-{hash(function) & 0xFFFFFFFFFFFFFFFF:x}"
-
+Named = Value
+# Other folders still import these from here.
+__all__ = ["Named", "distinct_names", "label", "name_in_logs", "read_value"]
 
 _LONGEST = 10_000  # characters of an expression; Python's parser runs out of stack on some longer ones
 _SUMS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {ast.Add: operator.add, ast.Mult: operator.mul}

@@ -1,14 +1,16 @@
-"""Frozen values with parameters: losses, metrics, distances, and users' frozen dataclasses.
+"""Frozen values with parameters and names: losses, metrics, distances, and users' frozen dataclasses.
 
 Their parameters can be listed and searched as those of scikit-learn's estimators, nested ones by names such as
-``base__sigmoid``. A change returns a new value.
+``base__sigmoid``. A change returns a new value. A value's complete name is its ``repr``, which `naming.read_value`
+reads; it has a short label for tables, and a metric one for the frameworks' logs.
 """
 
+import re
 from abc import update_abstractmethods
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
 from inspect import signature
 from numbers import Integral
 from typing import Any, ClassVar, Literal, NoReturn, Self, TypeVar, get_args, get_origin, get_type_hints
@@ -17,6 +19,7 @@ import numpy as np
 
 from boostplug.core.checks import check_number, shown
 
+_MOST_SHOWN = 3  # entries of a tuple
 FACTOR = 8.0  # without a declared range, a positive real number is searched from an eighth of it to 8 times it
 
 
@@ -47,6 +50,13 @@ class Value:
 
     search_ranges: ClassVar[Space] = {}
     """Ranges or choices that replace the defaults of `search_space`; added to those of the base classes."""
+    always_named: ClassVar[bool] = False
+    """True if labels of enclosing values include this value even if it is the default."""
+
+    @property
+    def name(self) -> str:
+        """Label for tables: the class, and the parameters that differ from the defaults: "QBRank(.3, none)"."""
+        return _class_and_differences(self)
 
     def parameters(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters by name.
@@ -126,6 +136,76 @@ def takes_from(
         return update_abstractmethods(kind)
 
     return decorate
+
+
+def _fields_with_defaults(value: Any) -> Iterator[tuple[str, Any, bool]]:
+    """Yield each parameter's name and value, and whether it is the default; nothing if `value` is not a dataclass."""
+    for field in fields(value) if is_dataclass(value) else ():
+        part = getattr(value, field.name, None)
+        yield field.name, part, _is_default(part, field)
+
+
+def _is_default(part: Any, field: Field[Any]) -> bool:
+    default = field.default if field.default_factory is MISSING else field.default_factory()
+    try:
+        return bool(part is default or part == default)
+    except (TypeError, ValueError):  # NumPy's arrays, and times
+        return False
+
+
+def label(value: Any) -> str:
+    """Return the short label of a value, a number or a function."""
+    if isinstance(value, Value):
+        return value.name
+    if is_dataclass(value) and not isinstance(value, type):
+        return _class_and_differences(value)
+    if isinstance(value, (float, np.floating)):
+        return re.sub(r"^(-?)0\.", r"\1.", f"{value:g}")
+    if isinstance(value, tuple) and len(value) > _MOST_SHOWN:
+        return f"({', '.join(map(label, value[:_MOST_SHOWN]))}, …)"
+    return str(getattr(value, "__name__", None) or value)
+
+
+def _class_and_differences(value: Any) -> str:
+    differences = [
+        f"{name}={part}" if part is None or isinstance(part, bool) else label(part)
+        for name, part, is_default in _fields_with_defaults(value)
+        if not is_default or (isinstance(part, Value) and part.always_named)
+    ]
+    return type(value).__name__ + (f"({', '.join(differences)})" if differences else "")
+
+
+def distinct_names(values: Sequence[Any]) -> list[str]:
+    """Return a unique name for each value: its label if it is unique, else its ``repr``, numbered if it comes again."""
+    labels = [*map(label, values)]
+    bases = [short if labels.count(short) == 1 else repr(value) for short, value in zip(labels, values, strict=True)]
+    counts = [bases[: i + 1].count(base) for i, base in enumerate(bases)]
+    return [base if count == 1 else f"{base} #{count}" for base, count in zip(bases, counts, strict=True)]
+
+
+def name_in_logs(value: Any) -> str:
+    """Return the class, ``@k`` and the parameters that differ from the defaults: ``NDCG@2(letor,relevant=2)``.
+
+    The name contains no spaces or colons, at which XGBoost splits its lines. Functions without a name of their own
+    are told apart by their hashes.
+    """
+    name, options = type(value).__name__, []
+    for parameter, part, is_default in _fields_with_defaults(value):
+        if parameter == "k":
+            name += "" if part is None and is_default else f"@{part}"
+        elif not is_default:
+            text = _function_name(part) if callable(part) else str(part)
+            options.append(text if isinstance(part, str) else f"{parameter}={text}")
+    if options:
+        name += f"({','.join(options)})"
+    return "".join(name.split()).replace(":", "_")
+
+
+def _function_name(function: Callable[..., Any]) -> str:
+    name = getattr(function, "__qualname__", f"<{type(function).__name__}>")
+    if "<" not in name:
+        return f"{function.__module__}.{name}"
+    return f"{name.rpartition('.')[2].strip('<>')}-{hash(function) & 0xFFFFFFFFFFFFFFFF:x}"
 
 
 def is_value(thing: Any) -> bool:

@@ -58,7 +58,7 @@ def sizes_of(group: ArrayLike) -> Floats:
     return in_order_of(None, "group", group, sizes, "of the rows", "the id of each row as qid")
 
 
-def in_order_of(keys: Any, name: str, values: Any, numbers: Floats, order: str, remedy: str) -> Floats:
+def in_order_of(keys: Any, name: str, values: Any, amounts: Floats, order: str, remedy: str) -> Floats:
     """Return the numbers of a pandas Series in the order of `keys`, which its index must hold; others as they are.
 
     The default index says nothing of the order. Another one, as `groupby` and `value_counts` make, tells what each
@@ -67,15 +67,15 @@ def in_order_of(keys: Any, name: str, values: Any, numbers: Floats, order: str, 
     index: Any = getattr(values, "index", None)
     is_range = type(index).__name__ == "RangeIndex"
     is_default = is_range and (keys is None or index.equals(type(index)(len(index))))
-    if not hasattr(index, "get_indexer") or is_default or len({*numbers}) < 2:
-        return numbers
+    if not hasattr(index, "get_indexer") or is_default or len({*amounts}) < 2:
+        return amounts
     places: Ints = index.get_indexer(keys) if keys is not None and index.is_unique else np.array([-1])
     if (places < 0).any():
         raise ValueError(
             f"{name} is a Series with the index {shown([*index[:3]])}, so its values may not be in the order {order}; "
             f"pass {remedy}, or {name}.to_numpy() if they are"
         )
-    return numbers[places]
+    return amounts[places]
 
 
 def numbers_of_rows(name: str, values: ArrayLike, n_rows: int, **beside: Any) -> Floats:

@@ -11,7 +11,7 @@ from boostplug.metrics.dcg import DCG as DCG
 from boostplug.metrics.dcg import NDCG as NDCG
 from boostplug.metrics.dcg import MeanNDCG as MeanNDCG
 from boostplug.metrics.metric import Metric as Metric
-from boostplug.metrics.on_label import MetricOnLabel
+from boostplug.metrics.metric import MetricOnLabel
 from boostplug.metrics.pairwise import PairError as PairError
 from boostplug.metrics.precision import MAP as MAP
 from boostplug.metrics.precision import WTA as WTA
@@ -29,4 +29,3 @@ METRICS: dict[str, type[Metric]] = {
 }
 """Each metric by its public name."""
 Metric.registry = METRICS
-Metric._on_label = MetricOnLabel  # noqa: SLF001 (which `Metric.on` makes)

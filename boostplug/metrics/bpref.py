@@ -1,17 +1,17 @@
 """Binary preference, for lists of which few documents are judged: `Bpref`."""
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 
 from boostplug.core.arrays import Floats
 from boostplug.core.threads import numbers_by_query
 from boostplug.data.queries import Queries
 from boostplug.kernels.metrics.ranks import binary_preference
-from boostplug.metrics.by_rank import BinaryRelevanceMetric, relevance
+from boostplug.metrics.by_rank import Empty, RankMetric, Ties, relevance
 from boostplug.metrics.grades import grades_of
 
 
 @dataclass(frozen=True)
-class Bpref(BinaryRelevanceMetric):
+class Bpref(RankMetric):
     r"""Binary preference: how rarely documents judged non-relevant stand above relevant ones.
 
     .. math:: \frac1R \sum_{i\,\mathrm{relevant}} \left(1 - \frac{\min(n_i, R)}{\min(N, R)}\right)
@@ -38,6 +38,11 @@ class Bpref(BinaryRelevanceMetric):
     >>> Bpref()([3.0, 4.0, 3.0, 2.0, 1.0], queries)  # the first of them below or above the other, by chance
     0.375
     """
+
+    relevant: float = 1
+    _: KW_ONLY
+    ties: Ties = "average"
+    empty: Empty = None
 
     def compute_per_query(self, scores: Floats, queries: Queries) -> Floats:
         """Return the value of each query."""

@@ -17,19 +17,7 @@ Ties = Literal["corrected", "average", "order"]
 
 
 @dataclass(frozen=True)
-class _RankCorrelation(Metric):
-    """A correlation of the ranks by score with those by grade."""
-
-    _: KW_ONLY
-    ties: Ties = "corrected"
-
-    def __post_init__(self) -> None:
-        """Check the parameters."""
-        check_choice("ties", self.ties, get_args(Ties))
-
-
-@dataclass(frozen=True)
-class SpearmanRho(_RankCorrelation):
+class SpearmanRho(Metric):
     r"""Spearman's ρ of scores and grades: the correlation of their ranks, from -1 to 1.
 
     .. math:: \frac{\sum_i (x_i - \bar x)(y_i - \bar y)}{\sqrt{\sum_i (x_i - \bar x)^2 \sum_i (y_i - \bar y)^2}}
@@ -53,6 +41,13 @@ class SpearmanRho(_RankCorrelation):
     array([0.5, nan])
     """
 
+    _: KW_ONLY
+    ties: Ties = "corrected"
+
+    def __post_init__(self) -> None:
+        """Check the parameters."""
+        check_choice("ties", self.ties, get_args(Ties))
+
     def compute_per_query(self, scores: Floats, queries: Queries) -> Floats:
         """Return the correlation of each query."""
         grades = grades_of(queries)
@@ -64,7 +59,7 @@ class SpearmanRho(_RankCorrelation):
 
 
 @dataclass(frozen=True)
-class KendallTau(_RankCorrelation):
+class KendallTau(Metric):
     r"""Kendall's τ of scores and grades, from -1 to 1; τ_b by default.
 
     .. math:: \frac{C - D}{\sqrt{(N - T_x)(N - T_y)}}
@@ -88,6 +83,13 @@ class KendallTau(_RankCorrelation):
     >>> KendallTau().per_query([3.0, 2.0, 1.0, 0.5], queries).round(4)
     array([0.3333,    nan])
     """
+
+    _: KW_ONLY
+    ties: Ties = "corrected"
+
+    def __post_init__(self) -> None:
+        """Check the parameters."""
+        check_choice("ties", self.ties, get_args(Ties))
 
     def compute_per_query(self, scores: Floats, queries: Queries) -> Floats:
         """Return the correlation of each query."""

@@ -1,60 +1,30 @@
 """Metrics on discounted cumulative gain: `NDCG`, `DCG`, `MeanNDCG`."""
 
-from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
-from typing import Literal
 
 import numpy as np
 
 from boostplug.core.arrays import Floats
-from boostplug.core.checks import called, check_choice, check_function, frozen, refuse_where
+from boostplug.core.checks import frozen
 from boostplug.data.queries import Queries
-from boostplug.kernels.metrics import dcg_ap as positions
-from boostplug.metrics.by_rank import CutOff, Empty, RankMetric, Ties
-from boostplug.metrics.grades import exp2_less_one
+from boostplug.kernels.metrics import dcg_ap
+from boostplug.metrics.by_rank import Empty, RankMetric, Ties
+from boostplug.metrics.gains import (
+    Convention,
+    Gain,
+    check_gain,
+    discounts,
+    discounts_of_ranks,
+    gains_in_units,
+    gains_of,
+)
 
-Gain = Literal["exp2", "linear"] | Callable[[Floats], Floats]
-Convention = Literal["standard", "letor"]
-
-_LARGEST_GAIN = 1e198  # 1e8 of them, times the largest weight, still add up to a finite number
-_SMALL_GAIN = 1e-100  # sums of less may lose their digits, or have no finite inverse
-_NAMED_GAINS = {  # formula, largest grade (2^657 < 1e198), what to do above it
-    "exp2": ("2^r − 1", 657.0, 'scale the grades, or pass gain="linear"'),
-    "linear": ("r", _LARGEST_GAIN, "scale the grades"),
-}
-
-
-@dataclass(frozen=True)
-class Discounted(RankMetric):
-    """A metric of gains by grade and discounts by rank."""
-
-    _: KW_ONLY
-    convention: Convention = "standard"
-    gain: Gain = "exp2"
-    ties: Ties = "average"
-
-    def __post_init__(self) -> None:
-        """Check the parameters."""
-        super().__post_init__()
-        check_choice("convention", self.convention, ("standard", "letor"))
-        check_gain(self.gain)
-
-    @property
-    def empty_by_default(self) -> Empty:
-        """The convention's own."""
-        return 0 if self.convention == "letor" else "skip"
-
-    def discounts(self, queries: Queries) -> Floats:
-        """Return the discounts of the ranks down to the cut-off, or to the end of the longest list."""
-        return queries.remember(("discounts", self.k, self.convention), lambda: self._discounts(queries))
-
-    def _discounts(self, queries: Queries) -> Floats:
-        longest = int(np.diff(queries.boundaries).max(initial=0))
-        return discounts(min(self.cutoff(queries), longest), self.convention)
+# Other folders still import these from here.
+__all__ = ["DCG", "NDCG", "Convention", "Gain", "MeanNDCG", "check_gain", "discounts", "gains_in_units", "gains_of"]
 
 
 @dataclass(frozen=True)
-class NDCG(Discounted, CutOff):
+class NDCG(RankMetric):
     r"""Normalised discounted cumulative gain of the best k documents.
 
     .. math:: \frac{\mathrm{DCG}_k}{\max_\pi \mathrm{DCG}_k(\pi)}, \qquad
@@ -90,28 +60,29 @@ class NDCG(Discounted, CutOff):
 
     k: int | None = 10
     _: KW_ONLY
+    convention: Convention = "standard"
+    gain: Gain = "exp2"
+    ties: Ties = "average"
     empty: Empty = None
 
     def compute_per_query(self, scores: Floats, queries: Queries) -> Floats:
         """Return the NDCG of each query."""
-        gains, discount = gains_in_units(queries, self.gain), self.discounts(queries)
+        gains, discount = gains_in_units(queries, self.gain), discounts_of_ranks(queries, self.k, self.convention)
         ideal = queries.remember(
             ("ideal DCG", self.k, self.convention, self.gain), lambda: self._ideal(queries, gains, discount), limit=128
         )
-        return self.filled(
-            positions.dcg(scores, gains, queries.boundaries, discount, average=self.average, ideal=ideal)
-        )
+        return self.filled(dcg_ap.dcg(scores, gains, queries.boundaries, discount, average=self.average, ideal=ideal))
 
     def _ideal(self, queries: Queries, gains: Floats, discount: Floats) -> Floats:
         """Return the DCG of each query that counts 1; ∞ where all counts 0."""
-        ideal = positions.dcg(gains, gains, queries.boundaries, discount, average=False)
+        ideal = dcg_ap.dcg(gains, gains, queries.boundaries, discount, average=False)
         if self.convention == "letor" and self.k is not None:
             ideal[(np.diff(queries.boundaries) < self.k) & (ideal > 0)] = np.inf
         return frozen(ideal)
 
 
 @dataclass(frozen=True)
-class DCG(Discounted, CutOff):
+class DCG(RankMetric):
     r"""Discounted cumulative gain of the best k documents, not normalised.
 
     .. math:: \sum_{j=1}^{\min(k, n)} d_j\, g(r_{(j)})
@@ -135,15 +106,19 @@ class DCG(Discounted, CutOff):
     """
 
     k: int | None = 10
+    _: KW_ONLY
+    convention: Convention = "standard"
+    gain: Gain = "exp2"
+    ties: Ties = "average"
 
     def compute_per_query(self, scores: Floats, queries: Queries) -> Floats:
         """Return the DCG of each query."""
-        gains = gains_of(queries, self.gain)
-        return positions.dcg(scores, gains, queries.boundaries, self.discounts(queries), average=self.average)
+        gains, discount = gains_of(queries, self.gain), discounts_of_ranks(queries, self.k, self.convention)
+        return dcg_ap.dcg(scores, gains, queries.boundaries, discount, average=self.average)
 
 
 @dataclass(frozen=True)
-class MeanNDCG(Discounted):
+class MeanNDCG(RankMetric):
     r"""Mean NDCG over all cut-offs 1 … n of a list of n documents: "MeanNDCG" of LETOR 4.0 and MSLR.
 
     .. math:: \frac1n \sum_{k=1}^n \mathrm{NDCG}_k
@@ -168,6 +143,8 @@ class MeanNDCG(Discounted):
 
     _: KW_ONLY
     convention: Convention = "letor"
+    gain: Gain = "exp2"
+    ties: Ties = "average"
     empty: Empty = None
 
     def compute_per_query(self, scores: Floats, queries: Queries) -> Floats:
@@ -177,68 +154,12 @@ class MeanNDCG(Discounted):
             ("mean NDCG weights", self.convention, self.gain), lambda: self._weights(queries, gains), limit=4
         )
         return self.filled(
-            positions.dcg(scores, gains, queries.boundaries, weights, average=self.average, ideal=ideal, by_row=True)
+            dcg_ap.dcg(scores, gains, queries.boundaries, weights, average=self.average, ideal=ideal, by_row=True)
         )
 
     def _weights(self, queries: Queries, gains: Floats) -> tuple[Floats, Floats]:
-        """Return the weights of the positions, and 1 for each query with relevant documents, else 0."""
-        weights = positions.mean_ndcg_weights(gains, queries.boundaries, self.discounts(queries))
+        """Return the weights of the ranks, and 1 for each query with relevant documents, else 0."""
+        discount = discounts_of_ranks(queries, None, self.convention)
+        weights = dcg_ap.mean_ndcg_weights(gains, queries.boundaries, discount)
         relevant = np.bincount(queries.query_of_row, weights > 0, minlength=queries.n_queries) > 0
         return weights, frozen(relevant.astype(np.float64))
-
-
-def discounts(k: int, convention: Convention) -> Floats:
-    """Return the discounts of the positions 1 … k."""
-    position = np.arange(1.0, k + 1.0)
-    return frozen(1.0 / np.log2(np.maximum(position, 2.0) if convention == "letor" else 1.0 + position))
-
-
-def check_gain(gain: Gain) -> None:
-    """Refuse what is not a gain."""
-    if callable(gain):
-        check_function("gain", gain)
-    else:
-        check_choice("gain", gain, ("exp2", "linear"), ", or a callable from grades to gains")
-
-
-def gains_of(queries: Queries, gain: Gain) -> Floats:
-    """Return the gain of each row, 0 where it is not labelled; computed once per `Queries`."""
-    return queries.remember(("gains", gain), lambda: frozen(_gains(queries, gain)), limit=4)
-
-
-def gains_in_units(queries: Queries, gain: Gain) -> Floats:
-    """Return the gain of each row in a unit of its query's, a power of 2, for what depends on their ratios alone."""
-    return queries.remember(("gains in units", gain), lambda: _in_units(gains_of(queries, gain), queries), limit=4)
-
-
-def _in_units(gains: Floats, queries: Queries) -> Floats:
-    if gains.min(initial=np.inf, where=gains > 0) >= _SMALL_GAIN:
-        return gains
-    with_rows = np.diff(queries.boundaries) > 0
-    largest = np.zeros(queries.n_queries)
-    largest[with_rows] = np.maximum.reduceat(gains, queries.boundaries[:-1][with_rows])
-    return frozen(np.ldexp(gains, -np.frexp(largest)[1][queries.query_of_row]))
-
-
-def _gains(queries: Queries, gain: Gain) -> Floats:
-    judged, labels = queries.labelled_rows, queries.labels
-    grades = labels[judged]
-    if callable(gain):
-        values = called("gain", "grade", gain, grades) if grades.size else grades
-        bad = ~((values >= 0) & (values <= _LARGEST_GAIN))
-        if bad.any():
-            at = int(np.argmax(bad))
-            raise ValueError(
-                f"gain must return values from 0 to {_LARGEST_GAIN:g}; it returned {values[at]!s} for the grade "
-                f"{grades[at]!s} of row {np.flatnonzero(judged)[at]}"
-            )
-    else:
-        formula, largest, remedy = _NAMED_GAINS[gain]
-        why = f"is negative, and so is its gain {formula}; shift the grades to start at 0, or pass a callable"
-        refuse_where("labels", judged & (labels < 0), labels, why)
-        why = f"is too large: sums of the gain {formula} overflow above {largest:g}; {remedy} or a callable"
-        refuse_where("labels", judged & (labels > largest), labels, why)
-        values = exp2_less_one(grades) if gain == "exp2" else grades
-    gains = np.zeros(queries.n_rows)
-    gains[judged] = values
-    return gains

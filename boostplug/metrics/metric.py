@@ -1,8 +1,9 @@
-"""`Metric`: base class of the ranking metrics."""
+"""`Metric`: base class of the ranking metrics; `MetricOnLabel`: a metric that judges by one of several labels."""
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,16 +12,17 @@ from numpy.typing import ArrayLike
 from boostplug.adapters.reading import adapter_of, dataset_names, queries_of
 from boostplug.adapters.workers import NO_QUERIES, in_step
 from boostplug.core.arrays import Floats
-from boostplug.core.checks import numbers, refuse_other_order, refuse_where, scores_of_rows, shown
-from boostplug.core.naming import Named, name_in_logs, read_value
+from boostplug.core.checks import check_instance, numbers, refuse_other_order, refuse_where, scores_of_rows, shown
+from boostplug.core.naming import read_value
 from boostplug.core.threads import threads_of_framework
-from boostplug.core.values import Range, Space, declared_ranges
+from boostplug.core.values import Range, Space, Value, declared_ranges, name_in_logs
+from boostplug.data.named_labels import check_label_name
 from boostplug.data.queries import Queries
 
 _ON_LABEL = re.compile(r"(.+)\.on\(['\"]?([^()'\"]+)['\"]?\)\s*")
 
 
-class Metric(Named, ABC):
+class Metric(Value, ABC):
     """A ranking metric: an immutable, hashable, picklable value.
 
     ``metric.score(y, scores, qid=)`` takes plain arrays, ``metric(scores, queries)`` a `Queries` or a data set of a
@@ -61,7 +63,6 @@ class Metric(Named, ABC):
     couples_queries: ClassVar[bool] = False
     has_per_query: ClassVar[bool] = True
     registry: ClassVar[Mapping[str, type["Metric"]]] = {}  # what `parse` knows; boostplug.metrics fills it
-    _on_label: ClassVar[Callable[..., "Metric"]]  # `MetricOnLabel`; set there too
 
     @abstractmethod
     def compute_per_query(self, scores: Floats, queries: Queries) -> Floats:
@@ -104,11 +105,8 @@ class Metric(Named, ABC):
                 f"queries must be a Queries, got {type(queries).__name__}; build one from the labels and their group "
                 "or qid, or call the metric itself on a data set of LightGBM or XGBoost"
             )
-        return self._per_query(scores_of_rows(scores, queries.n_rows, finite=False), queries)
-
-    def _per_query(self, scores: Floats, queries: Queries) -> Floats:
-        """Return `per_query` of scores that are checked, and read-only: kernels are compiled for these alone."""
-        values = np.array(self.compute_per_query(scores, queries), dtype=np.float64)
+        checked = scores_of_rows(scores, queries.n_rows, finite=False)
+        values = np.array(self.compute_per_query(checked, queries), dtype=np.float64)
         if values.shape != (queries.n_queries,):
             raise ValueError(
                 f"{type(self).__name__}.compute_per_query must return one value per query ({queries.n_queries}), got "
@@ -116,6 +114,8 @@ class Metric(Named, ABC):
             )
         values[np.diff(queries.boundaries) == 0] = np.nan
         return values
+
+    _per_query = per_query  # until the losses call `per_query`
 
     def sum_and_count(self, scores: ArrayLike, queries: Queries) -> tuple[float, float]:
         """Return two sums over the queries, whose ratio is the metric: of several parts of the data, add both up.
@@ -264,7 +264,7 @@ class Metric(Named, ABC):
         ValueError
             If the metric reads another label already, or the name holds spaces or signs that logs do not take.
         """
-        return self._on_label(self, label)
+        return MetricOnLabel(self, label)
 
     def reads(self, queries: Queries) -> Queries:
         """Return the queries with the labels that the metric reads: these, unless it is bound to others (`on`)."""
@@ -309,3 +309,52 @@ class Metric(Named, ABC):
         if not isinstance(metric, Metric):
             raise ValueError(f"{shown(text)} is not a metric; there are: {', '.join(cls.registry)}")
         return metric
+
+
+@dataclass(frozen=True, repr=False)
+class MetricOnLabel(Metric):
+    """A metric whose labels are those of one name, in place of the data's `y`; `Metric.on` makes it.
+
+    Its values are the metric's on data whose labels are these. A row without such a label (NaN) is not judged.
+
+    Parameters
+    ----------
+    metric : Metric
+    label : str
+        A name in `Queries.labels_by_name`.
+    """
+
+    metric: Metric
+    label: str
+
+    def __post_init__(self) -> None:
+        check_instance("MetricOnLabel: metric", self.metric, Metric, "NDCG(10)")
+        if isinstance(self.metric, MetricOnLabel):
+            raise ValueError(f"{self.metric!r} reads the label {self.metric.label!r} already; bind the metric in it")
+        check_label_name(self.label)
+        for attribute in ("greater_is_better", "couples_queries", "has_per_query"):
+            object.__setattr__(self, attribute, getattr(self.metric, attribute))
+
+    def __repr__(self) -> str:
+        return f"{self.metric!r}.on({self.label!r})"
+
+    @property
+    def name(self) -> str:
+        """The metric's, and its label: "NDCG@10.on(sale)"."""
+        return f"{self.metric.name}.on({self.label})"
+
+    def reads(self, queries: Queries) -> Queries:
+        """Return the queries with the label of that name."""
+        return queries.on(self.label)
+
+    def compute_per_query(self, scores: Floats, queries: Queries) -> Floats:
+        """Return the metric's."""
+        return self.metric.compute_per_query(scores, self.reads(queries))
+
+    def sum_and_count(self, scores: ArrayLike, queries: Queries) -> tuple[float, float]:
+        """Return the metric's."""
+        return self.metric.sum_and_count(scores, self.reads(queries))
+
+    def __call__(self, scores: ArrayLike, data: Any) -> Any:
+        """Return the metric's, or what a framework expects of one."""
+        return self.metric(scores, self.reads(data)) if isinstance(data, Queries) else super().__call__(scores, data)

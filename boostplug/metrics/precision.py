@@ -1,13 +1,16 @@
 """Metrics of binary relevance, by how many relevant documents stand at the top: precision, recall and their like."""
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 
-from boostplug.kernels.metrics import dcg_ap as positions
-from boostplug.metrics.by_rank import BinaryRelevanceMetric, CutOff, CutOffMetric
+from boostplug.core.arrays import Floats
+from boostplug.core.checks import check_integer
+from boostplug.data.queries import Queries
+from boostplug.kernels.metrics import dcg_ap
+from boostplug.metrics.by_rank import Empty, RankMetric, Ties
 
 
 @dataclass(frozen=True)
-class Precision(CutOffMetric):
+class Precision(RankMetric):
     r"""Share of relevant documents among the best k.
 
     .. math:: \frac1k \#\{j \le k : \mathrm{rel}_j\}
@@ -32,11 +35,24 @@ class Precision(CutOffMetric):
     0.4
     """
 
-    kernel = staticmethod(positions.precision)
+    k: int = 10
+    relevant: float = 1
+    _: KW_ONLY
+    ties: Ties = "average"
+    empty: Empty = None
+
+    def __post_init__(self) -> None:
+        """Check the parameters; the cut-off is not None."""
+        check_integer("k", self.k, 1)
+        super().__post_init__()
+
+    def compute_per_query(self, scores: Floats, queries: Queries) -> Floats:
+        """Return the precision of each query."""
+        return self.by_relevance(dcg_ap.precision, scores, queries)
 
 
 @dataclass(frozen=True)
-class WTA(BinaryRelevanceMetric):
+class WTA(RankMetric):
     r"""Winner takes all: 1 if the best document is relevant, else 0.
 
     As Burges, Ragno & Le define it ("Learning to rank with nonsmooth cost functions", NIPS 2006: the cost is 0 if the
@@ -58,12 +74,19 @@ class WTA(BinaryRelevanceMetric):
     0.0
     """
 
-    kernel = staticmethod(positions.precision)
-    k = 1
+    relevant: float = 1
+    _: KW_ONLY
+    ties: Ties = "average"
+    empty: Empty = None
+    k = 1  # no parameter
+
+    def compute_per_query(self, scores: Floats, queries: Queries) -> Floats:
+        """Return the precision at 1 of each query."""
+        return self.by_relevance(dcg_ap.precision, scores, queries)
 
 
 @dataclass(frozen=True)
-class Recall(CutOffMetric):
+class Recall(RankMetric):
     r"""Share of the relevant documents that are among the best k.
 
     .. math:: \frac1R \#\{j \le k : \mathrm{rel}_j\}
@@ -88,11 +111,24 @@ class Recall(CutOffMetric):
     0.5
     """
 
-    kernel = staticmethod(positions.recall)
+    k: int = 10
+    relevant: float = 1
+    _: KW_ONLY
+    ties: Ties = "average"
+    empty: Empty = None
+
+    def __post_init__(self) -> None:
+        """Check the parameters; the cut-off is not None."""
+        check_integer("k", self.k, 1)
+        super().__post_init__()
+
+    def compute_per_query(self, scores: Floats, queries: Queries) -> Floats:
+        """Return the recall of each query."""
+        return self.by_relevance(dcg_ap.recall, scores, queries)
 
 
 @dataclass(frozen=True)
-class RPrecision(BinaryRelevanceMetric):
+class RPrecision(RankMetric):
     r"""Share of relevant documents among the best R, where R is how many there are: precision and recall at R.
 
     .. math:: \frac1R \#\{j \le R : \mathrm{rel}_j\}
@@ -114,11 +150,18 @@ class RPrecision(BinaryRelevanceMetric):
     1.0
     """
 
-    kernel = staticmethod(positions.r_precision)
+    relevant: float = 1
+    _: KW_ONLY
+    ties: Ties = "average"
+    empty: Empty = None
+
+    def compute_per_query(self, scores: Floats, queries: Queries) -> Floats:
+        """Return the R-precision of each query."""
+        return self.by_relevance(dcg_ap.r_precision, scores, queries)
 
 
 @dataclass(frozen=True)
-class MAP(BinaryRelevanceMetric, CutOff):
+class MAP(RankMetric):
     r"""Mean over the relevant documents of the precision at their rank.
 
     .. math:: \frac1R \sum_{j \le k} \mathrm{rel}_j \frac{\#\{i \le j : \mathrm{rel}_i\}}{j}
@@ -140,4 +183,12 @@ class MAP(BinaryRelevanceMetric, CutOff):
     array([0.3333, 0.    ])
     """
 
-    kernel = staticmethod(positions.average_precision)
+    k: int | None = None
+    relevant: float = 1
+    _: KW_ONLY
+    ties: Ties = "average"
+    empty: Empty = None
+
+    def compute_per_query(self, scores: Floats, queries: Queries) -> Floats:
+        """Return the average precision of each query."""
+        return self.by_relevance(dcg_ap.average_precision, scores, queries)

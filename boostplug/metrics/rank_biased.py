@@ -7,7 +7,7 @@ import numpy as np
 from boostplug.core.arrays import Floats
 from boostplug.core.checks import check_number, frozen
 from boostplug.data.queries import Queries
-from boostplug.kernels.metrics import dcg_ap as positions
+from boostplug.kernels.metrics import dcg_ap
 from boostplug.metrics.by_rank import ABOVE_0, Empty, RankMetric, Ties, relevance, whole
 from boostplug.metrics.grades import grades_up_to
 
@@ -73,7 +73,7 @@ class RBP(RankMetric):
             ("shares of relevance", self.relevant, self.max_grade), lambda: self._gains(queries), limit=4
         )
         weights = queries.remember(("chances to read", self.p), lambda: self._weights(queries), limit=4)
-        return self.filled(positions.dcg(scores, gains, queries.boundaries, weights, average=self.average, ideal=ideal))
+        return self.filled(dcg_ap.dcg(scores, gains, queries.boundaries, weights, average=self.average, ideal=ideal))
 
     def _weights(self, queries: Queries) -> Floats:
         longest = int(np.diff(queries.boundaries).max(initial=0))

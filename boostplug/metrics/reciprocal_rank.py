@@ -8,14 +8,14 @@ from boostplug.core.arrays import Floats
 from boostplug.core.checks import check_number, frozen
 from boostplug.core.threads import numbers_by_query
 from boostplug.data.queries import Queries
-from boostplug.kernels.metrics import dcg_ap as positions
+from boostplug.kernels.metrics import dcg_ap
 from boostplug.kernels.metrics.err import expected_reciprocal_rank
-from boostplug.metrics.by_rank import ABOVE_0, BinaryRelevanceMetric, CutOff, Empty, RankMetric, Ties, relevance, whole
+from boostplug.metrics.by_rank import ABOVE_0, Empty, RankMetric, Ties, relevance, whole
 from boostplug.metrics.grades import exp2_less_one, grades_up_to
 
 
 @dataclass(frozen=True)
-class MRR(BinaryRelevanceMetric, CutOff):
+class MRR(RankMetric):
     r"""Reciprocal rank of the first relevant document.
 
     .. math:: 1 / \min\{j : \mathrm{rel}_j\}, \text{ or 0 if it exceeds } k
@@ -35,7 +35,15 @@ class MRR(BinaryRelevanceMetric, CutOff):
     0.75
     """
 
-    kernel = staticmethod(positions.reciprocal_rank)
+    k: int | None = None
+    relevant: float = 1
+    _: KW_ONLY
+    ties: Ties = "average"
+    empty: Empty = None
+
+    def compute_per_query(self, scores: Floats, queries: Queries) -> Floats:
+        """Return the reciprocal rank of each query."""
+        return self.by_relevance(dcg_ap.reciprocal_rank, scores, queries)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from itertools import chain
 from math import fsum
@@ -26,7 +26,7 @@ from boostplug.weak_rankers.tree import joined
 _MOST_FEATURES = 10_000_000  # predict reads dense rows; importances and LightGBM's models have an entry for each
 
 
-@dataclass(frozen=True, init=False, repr=False)
+@dataclass(frozen=True, repr=False)
 class Ensemble:
     """A fitted model: a weighted sum of weak rankers, in the rounds in which they were added.
 
@@ -55,32 +55,23 @@ class Ensemble:
     array([2., 1.])
     """
 
-    rounds: tuple[tuple[tuple[WeakRanker, float], ...], ...]
-    n_features: int = field(kw_only=True)
-    feature_names: tuple[str, ...] | None = field(default=None, kw_only=True)
-    missing_features: tuple[int, ...] = field(default=(), kw_only=True)
+    rounds: Sequence[Sequence[tuple[WeakRanker, float]]]
+    _: KW_ONLY
+    n_features: int
+    feature_names: Sequence[str] | None = None
+    missing_features: Sequence[int] = ()
 
-    def __init__(
-        self,
-        rounds: Sequence[Sequence[tuple[WeakRanker, float]]],
-        *,
-        n_features: int,
-        feature_names: Sequence[str] | None = None,
-        missing_features: Sequence[int] = (),
-    ) -> None:
-        n_features = check_integer("n_features", n_features, 1, most=_MOST_FEATURES)
-        if feature_names is not None:
-            feature_names = tuple(feature_names)
-            if len(feature_names) != n_features or not all(isinstance(name, str) for name in feature_names):
-                raise ValueError(f"feature_names must be {n_features} strings; got {shown([*feature_names])}")
-            feature_names = tuple(map(str, feature_names))  # numpy's strings are of a class of their own
-        checked = tuple(
-            tuple(_term(term, f"rounds[{i}]", n_features) for term in terms) for i, terms in enumerate(rounds)
-        )
-        missing = tuple(check_integer("missing_features", one, 0, most=n_features - 1) for one in missing_features)
-        self.__dict__.update(
-            rounds=checked, n_features=n_features, feature_names=feature_names, missing_features=missing
-        )
+    def __post_init__(self) -> None:
+        """Check the parameters, and keep them as numbers and tuples."""
+        n, names = check_integer("n_features", self.n_features, 1, most=_MOST_FEATURES), self.feature_names
+        if names is not None:
+            names = tuple(names)
+            if len(names) != n or not all(isinstance(name, str) for name in names):
+                raise ValueError(f"feature_names must be {n} strings; got {shown([*names])}")
+            names = tuple(map(str, names))  # numpy's strings are of a class of their own
+        rounds = [tuple(_term(term, f"rounds[{i}]", n) for term in terms) for i, terms in enumerate(self.rounds)]
+        missing = [check_integer("missing_features", one, 0, most=n - 1) for one in self.missing_features]
+        self.__dict__.update(rounds=tuple(rounds), n_features=n, feature_names=names, missing_features=tuple(missing))
 
     def __len__(self) -> int:
         """Return the number of rounds."""
@@ -289,9 +280,10 @@ class Ensemble:
     def _checked(self, X: Any) -> NDArray[np.floating]:
         from sklearn.utils import check_array
 
+        names = None if self.feature_names is None else tuple(self.feature_names)
         with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn sums X up to see whether it is finite
             features: NDArray[np.floating] = check_array(
-                as_features(X, least=0, fitted=Schema(self.n_features, self.feature_names)),
+                as_features(X, least=0, fitted=Schema(self.n_features, names)),
                 dtype=(np.float64, np.float32),
                 order="C",
                 ensure_all_finite="allow-nan",

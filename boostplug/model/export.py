@@ -143,7 +143,7 @@ def export(
             X = columns_of(X).values
         if missing != "nan" and "zero" in engine.missing:
             X = np.nan_to_num(X, nan=0.0)
-        of_xgboost = type(plain).__module__.startswith("xgboost")
+        of_xgboost = not isinstance(plain, Ensemble) and framework_of(plain) == "xgboost"
         rows = sys.modules["xgboost"].DMatrix(X, feature_names=plain.feature_names) if of_xgboost else X
         scores = plain.predict(rows) + added
         if engine.read is None:
@@ -195,12 +195,12 @@ def _written(
 
     `plain` is an ensemble, or a booster without later rounds; `known` are the categories of the training set.
     """
-    engine, framework = ENGINES[to], type(plain).__module__.partition(".")[0]
-    if engine.dump and framework == "lightgbm":
-        return engine.dump(plain, names, known), 0.0
+    engine = ENGINES[to]
     if isinstance(plain, Ensemble):
         model = TreeModel.from_ensemble(plain)
-    elif framework == "lightgbm":
+    elif framework_of(plain) == "lightgbm":
+        if engine.dump:
+            return engine.dump(plain, names, known), 0.0
         model = TreeModel.from_lightgbm(plain, known, names)
     else:
         model = TreeModel.from_xgboost(plain)
@@ -336,10 +336,14 @@ def _without_later_rounds(booster: Any, model: Any = None) -> Any:
 
 def plain_booster(booster: Any) -> Any:
     """Return a copy of a booster as far as the best iteration, under an objective that converters know."""
-    for framework, copied in _COPIES.items():
-        kind = getattr(sys.modules.get(framework), "Booster", None)
-        if kind is not None and isinstance(booster, kind):
-            return copied(booster)
+    return _COPIES[framework_of(booster)](booster)
+
+
+def framework_of(booster: Any) -> str:
+    """Return the name of the module whose booster it is."""
+    for framework in _COPIES:
+        if isinstance(booster, getattr(sys.modules.get(framework), "Booster", ())):
+            return framework
     raise ValueError(
         f"export takes a booster of LightGBM or XGBoost, and with to= a fitted ranker; got {shown(booster)}; pass its "
         "booster_ or get_booster(), or read a file by lgb.Booster(model_file=…) or xgb.Booster(model_file=…)"
@@ -347,7 +351,7 @@ def plain_booster(booster: Any) -> Any:
 
 
 def _lightgbm(booster: Any) -> Any:
-    _refuse_several_scores(booster.num_model_per_iteration())
+    _check_one_score(booster.num_model_per_iteration())
     copied = booster_of(named(booster.model_to_string()))
     copied.best_iteration, copied.best_score = booster.best_iteration, booster.best_score
     return copied
@@ -356,7 +360,7 @@ def _lightgbm(booster: Any) -> Any:
 def _xgboost(booster: Any) -> Any:
     learner = json.loads(booster.save_config())["learner"]
     model = learner["learner_model_param"]
-    _refuse_several_scores(max(int(model["num_class"]), int(model.get("num_target", 1))))
+    _check_one_score(max(int(model["num_class"]), int(model.get("num_target", 1))))
     best = booster.attr("best_iteration")
     stopped = best is not None and learner["gradient_booster"]["name"] != "gblinear"  # which has no rounds to cut
     copied = booster[: int(best) + 1] if stopped else booster.copy()
@@ -367,7 +371,7 @@ def _xgboost(booster: Any) -> Any:
     return copied
 
 
-def _refuse_several_scores(n_scores: int) -> None:
+def _check_one_score(n_scores: int) -> None:
     if n_scores > 1:
         raise ValueError(f"export takes a model of one score per row; got {n_scores}")
 

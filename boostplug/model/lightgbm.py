@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.model.names import allowed_names
 from boostplug.weak_rankers.tree import Tree
 
 _LOWEST = np.finfo(np.float64).min
@@ -62,6 +61,19 @@ def booster_of(text: str) -> Any:
     parameters = dict(re.findall(r"^\[(\w+): (.*)\]$", text, re.MULTILINE))
     booster.params.setdefault("objective", parameters.get("objective"))
     return booster
+
+
+def allowed_names(names: Sequence[str] | None, forbidden: str) -> list[str] | None:
+    """Return feature names without the characters that match `forbidden`, or that UTF-8 has not, all different."""
+    if names is None:
+        return None
+    out: dict[str, None] = {}
+    for k, name in enumerate(names):
+        allowed = re.sub(rf"{forbidden}|[\ud800-\udfff]", "_", name)
+        while not allowed or allowed in out:
+            allowed += f"_{k}"
+        out[allowed] = None
+    return list(out)
 
 
 def leaves_below(tree: Tree) -> NDArray[np.int64]:

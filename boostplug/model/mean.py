@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from boostplug.core.checks import shown
-from boostplug.model.export import fitted_model, plain_booster
+from boostplug.model.export import fitted_model, framework_of, plain_booster
 from boostplug.model.lightgbm import block_of, booster_of
 from boostplug.model.xgboost import booster_of_document, change_leaves, document_of, entry_of
 from boostplug.weak_rankers import Tree
@@ -57,7 +57,7 @@ def mean_model(models: Iterable[Any]) -> Any:
     if not boosters:
         raise ValueError("models holds no model; pass fitted rankers or boosters")
     plain = [plain_booster(booster) for booster in boosters]
-    frameworks = {type(booster).__module__.partition(".")[0] for booster in plain}
+    frameworks = {framework_of(booster) for booster in plain}
     if len(frameworks) > 1:
         raise ValueError(f"models are of {' and '.join(sorted(frameworks))}; pass models of one framework")
     return _SUMS[frameworks.pop()](plain, 1.0 / len(plain), ())
@@ -65,10 +65,10 @@ def mean_model(models: Iterable[Any]) -> Any:
 
 def plus_trees(booster: Any, weight: float, trees: Sequence[Tree]) -> Any:
     """Return a plain booster with its scores times `weight`, and with more trees."""
-    return _SUMS[type(booster).__module__.partition(".")[0]]([booster], weight, trees)
+    return _SUMS[framework_of(booster)]([booster], weight, trees)
 
 
-def _refuse_others(what: str, values: Sequence[Any]) -> None:
+def _check_same(what: str, values: Sequence[Any]) -> None:
     """Raise where the models do not agree."""
     for number, value in enumerate(values):
         if value != values[0]:
@@ -82,9 +82,9 @@ def _lightgbm(boosters: Sequence[Any], weight: float, more: Sequence[Tree]) -> A
     texts = [booster.model_to_string() for booster in boosters]
     if any("\naverage_output\n" in text for text in texts):
         raise ValueError("models hold a random forest, which averages its trees by itself; pass boosted trees")
-    _refuse_others("feature names", [booster.feature_name() for booster in boosters])
-    _refuse_others("objective", [re.findall(r"^objective=(.*)$", text, re.MULTILINE) for text in texts])
-    _refuse_others("categories", [booster.pandas_categorical for booster in boosters])
+    _check_same("feature names", [booster.feature_name() for booster in boosters])
+    _check_same("objective", [re.findall(r"^objective=(.*)$", text, re.MULTILINE) for text in texts])
+    _check_same("categories", [booster.pandas_categorical for booster in boosters])
 
     def weighed(match: re.Match[str]) -> str:
         return f"{match[1]}=" + re.sub(r"\S+", lambda number: repr(float(number[0]) * weight), match[2])
@@ -109,14 +109,14 @@ def _xgboost(boosters: Sequence[Any], weight: float, more: Sequence[Tree]) -> An
     if any(one["name"] != "gbtree" for one in boosted):
         raise ValueError("models hold linear boosters (gblinear); pass boosted trees")
     models = [one["model"] for one in boosted]
-    _refuse_others("features", [[one["feature_names"], one["feature_types"]] for one in learners])
-    _refuse_others("number of features", [one["learner_model_param"]["num_feature"] for one in learners])
-    _refuse_others("objective", [one["objective"]["name"] for one in learners])
-    _refuse_others("trees of a round", [one["gbtree_model_param"]["num_parallel_tree"] for one in models])
-    _refuse_others("categories", [one.get("cats") for one in models])
+    _check_same("features", [[one["feature_names"], one["feature_types"]] for one in learners])
+    _check_same("number of features", [one["learner_model_param"]["num_feature"] for one in learners])
+    _check_same("objective", [one["objective"]["name"] for one in learners])
+    _check_same("trees of a round", [one["gbtree_model_param"]["num_parallel_tree"] for one in models])
+    _check_same("categories", [one.get("cats") for one in models])
     base = [float(np.ravel(json.loads(one["learner_model_param"]["base_score"]))[0]) for one in learners]
     if learners[0]["objective"]["name"] != "reg:squarederror":  # whose base score is a score
-        _refuse_others("base score", base)
+        _check_same("base score", base)
     mean = models[0]
     trees = [tree for model in models for tree in model["trees"]]
     for number, tree in enumerate(trees):

@@ -117,11 +117,10 @@ def ranklib(trees: Sequence[Tree], _names: Sequence[str]) -> str:
 def xgboost_ranker(trees: Sequence[Tree], names: Sequence[str]) -> Any:
     """Return a plain `xgboost.XGBRanker`."""
     xgb = imported("xgboost", "export(to='xgboost') needs")
-    booster = xgb.Booster(model_file=bytearray(xgboost_model(trees, names, len(names))))
-    booster.save_config()  # now, not at the first prediction, XGBoost warns
-    # eland adds base_score, and .5 where there is none
-    ranker = xgb.XGBRanker(objective="rank:ndcg", n_estimators=len(trees), base_score=0.0)
-    ranker._Booster = booster  # noqa: SLF001 (load_model would take the booster's objective)
+    ranker = xgb.XGBRanker(n_estimators=len(trees))
+    ranker.load_model(bytearray(xgboost_model(trees, names, len(names))))
+    # load_model has set these to the model's own; eland adds base_score, and .5 where there is none
+    ranker.objective, ranker.base_score, ranker.booster, ranker.feature_types = "rank:ndcg", 0.0, None, None
     return ranker
 
 

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.core.extras import imported
-from boostplug.model.lightgbm import leaves_below
-from boostplug.model.names import allowed_names
+from boostplug.model.lightgbm import allowed_names, leaves_below
 from boostplug.weak_rankers.stump import largest_single
 from boostplug.weak_rankers.tree import Tree, in_breadth
 

@@ -76,35 +76,22 @@ def write_page(path):
     result.to_html(path)
 
 
-@pytest.mark.parametrize(
-    ("library", "call"),
-    [
-        ("lightgbm", lambda path: bp.Ensemble([], n_features=1).to_lightgbm()),
-        ("xgboost", lambda path: bp.Ensemble([], n_features=1).to_xgboost()),
-        ("lightgbm", lambda path: bp.clicks.simulate(bp.datasets.load_bundled().test)),
-        ("pandas", lambda path: bp.clicks.Propensity(*[[1]] * 6).to_frame()),
-        ("pandas", lambda path: bp.datasets.load_clicks(__file__)),
-        ("pyarrow", bp.datasets.load_clicks),
-        ("pyarrow", lambda path: bp.datasets.batches_by_query(path, label="y", qid="q")),
-        ("lightgbm", lambda path: bp.compare(*bp.datasets.load_bundled(), frameworks="lightgbm")),
-        ("jinja2", write_page),
-        ("matplotlib", lambda path: bp.compare(*bp.datasets.load_bundled(), **ONE_RUN).plot()),
-        ("lightgbm xgboost", lambda path: bp.compare(*bp.datasets.load_bundled())),
-    ],
-    ids=[
-        "to_lightgbm",
-        "to_xgboost",
-        "simulate",
-        "to_frame",
-        "csv",
-        "parquet",
-        "batches",
-        "framework",
-        "page",
-        "picture",
-        "frameworks",
-    ],
-)
+CALLS = {  # a library that is missing, and what asks for it
+    "to_lightgbm": ("lightgbm", lambda path: bp.Ensemble([], n_features=1).to_lightgbm()),
+    "to_xgboost": ("xgboost", lambda path: bp.Ensemble([], n_features=1).to_xgboost()),
+    "simulate": ("lightgbm", lambda path: bp.clicks.simulate(bp.datasets.load_bundled().test)),
+    "to_frame": ("pandas", lambda path: bp.clicks.Propensity(*[[1]] * 6).to_frame()),
+    "csv": ("pandas", lambda path: bp.datasets.load_clicks(__file__)),
+    "parquet": ("pyarrow", bp.datasets.load_clicks),
+    "batches": ("pyarrow", lambda path: bp.datasets.batches_by_query(path, label="y", qid="q")),
+    "framework": ("lightgbm", lambda path: bp.compare(*bp.datasets.load_bundled(), frameworks="lightgbm")),
+    "page": ("jinja2", write_page),
+    "picture": ("matplotlib", lambda path: bp.compare(*bp.datasets.load_bundled(), **ONE_RUN).plot()),
+    "frameworks": ("lightgbm xgboost", lambda path: bp.compare(*bp.datasets.load_bundled())),
+}
+
+
+@pytest.mark.parametrize(("library", "call"), list(CALLS.values()), ids=list(CALLS))
 def test_what_needs_a_missing_library_is_an_import_error(library, call, monkeypatch, tmp_path):
     path = tmp_path / "a.parquet"
     path.touch()

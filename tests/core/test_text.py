@@ -4,20 +4,7 @@ import pytest
 
 from boostplug.core.text import visible
 
-HIDDEN = [
-    "\u202e",
-    "\u2066",
-    "\u2069",
-    "\u200e",
-    "\u200f",
-    "\u061c",
-    "\u200b",
-    "\ufeff",
-    "\x1b",
-    "\r",
-    "\x9b",
-    "\u2028",
-]
+HIDDEN = "\u202e\u2066\u2069\u200e\u200f\u061c\u200b\ufeff\x1b\r\x9b\u2028"
 
 
 @pytest.mark.parametrize("character", HIDDEN, ids=ascii)

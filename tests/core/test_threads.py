@@ -24,7 +24,7 @@ def test_each_query_is_visited_once(num_threads, sizes):
     def kernel(first, last):
         visits[first:last] += 1
 
-    threads.run_over_queries(kernel, np.r_[0, np.cumsum(sizes)].astype(np.int64), num_threads)
+    threads.run_over_queries(kernel, np.r_[0, np.cumsum(sizes)].astype(np.int64), num_threads=num_threads)
     assert (visits == 1).all()
 
 
@@ -34,7 +34,7 @@ def test_errors_of_any_thread_come_out():
             raise RuntimeError("query 5")
 
     with pytest.raises(RuntimeError, match="query 5"):
-        threads.run_over_queries(kernel, np.arange(0, 11_000_000, 1_000_000), 3)
+        threads.run_over_queries(kernel, np.arange(0, 11_000_000, 1_000_000), num_threads=3)
 
 
 def test_errors_of_a_helping_thread_alone_come_out():
@@ -48,7 +48,7 @@ def test_errors_of_a_helping_thread_alone_come_out():
             raise RuntimeError("from a helper")
 
     with pytest.raises(RuntimeError, match="from a helper"):
-        threads.run_over_queries(kernel, np.arange(0, 11_000_000, 1_000_000), 2)
+        threads.run_over_queries(kernel, np.arange(0, 11_000_000, 1_000_000), num_threads=2)
 
 
 def test_which_number_of_threads(monkeypatch):
@@ -77,7 +77,7 @@ def test_calls_from_several_threads_at_once():
         def kernel(first, last):
             out[first:last] += seed
 
-        threads.run_over_queries(kernel, np.arange(0, 41) * 100_000, 4)
+        threads.run_over_queries(kernel, np.arange(0, 41) * 100_000, num_threads=4)
         return out
 
     with ThreadPoolExecutor(4) as pool:
@@ -89,7 +89,7 @@ def test_calls_from_several_threads_at_once():
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 def test_a_forked_child_has_threads_of_its_own():
     starts = np.arange(0, 3) * 1_000_000
-    threads.run_over_queries(lambda _first, _last: None, starts, 2)
+    threads.run_over_queries(lambda _first, _last: None, starts, num_threads=2)
     child = os.fork()
     if child == 0:
         helped = threading.Event()
@@ -100,7 +100,7 @@ def test_a_forked_child_has_threads_of_its_own():
             helped.wait(20)
 
         try:
-            threads.run_over_queries(kernel, starts, 2)
+            threads.run_over_queries(kernel, starts, num_threads=2)
             os._exit(0 if helped.is_set() else 2)
         finally:
             os._exit(1)

@@ -61,13 +61,8 @@ def test_parameters_are_listed_by_name():
     assert bp.BinaryDistance().parameters() == {}
     assert bp.MPBoost(distance=double).parameters()["distance"] is double
     assert bp.MPBoost(distance=Power()).parameters()["distance__exponent"] == 0.5
-    assert bp.NDCG(5).parameters() == {
-        "k": 5,
-        "convention": "standard",
-        "gain": "exp2",
-        "ties": "average",
-        "empty": None,
-    }
+    named = {"convention": "standard", "gain": "exp2", "ties": "average", "empty": None}
+    assert bp.NDCG(5).parameters() == {"k": 5, **named}
 
 
 @every_value

@@ -53,7 +53,7 @@ def _of_list(metric, scores, labels, judged, rows):
     values = [value(metric, [documents[i] for i in order]) for order in _orders(metric, [scores[i] for i in rows])]
     if np.isnan(values[0]):
         empty = getattr(metric, "empty", "skip")
-        empty = metric.empty_by_default if empty is None else empty
+        empty = ("skip" if getattr(metric, "convention", None) != "letor" else 0) if empty is None else empty
         return np.nan if empty == "skip" else float(empty)
     return float(np.mean(values))
 

@@ -1,4 +1,4 @@
-"""Metrics of each query. Read `dcg_ap` first: metrics by position.
+"""Metrics of each query. Read `dcg_ap` first: sums over ranks.
 
-Then `ranks` (correlations of orders), `err` (reciprocal ranks over ties) and `precision_at_percent`.
+Then `ranks` (pairs, and correlations of ranks) and `err` (reciprocal ranks over ties).
 """

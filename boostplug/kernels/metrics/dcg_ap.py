@@ -1,4 +1,4 @@
-"""Sums over the positions of a ranking: sort the documents of each query, then walk the blocks of tied documents."""
+"""Sums over the ranks of a list: sort the documents of each query, then walk the blocks of tied documents."""
 
 import numpy as np
 
@@ -21,7 +21,7 @@ def _dcg(
     .. math:: \sum_{j \le k} d_j\, \bar g_j
 
     The discounts :math:`d_1 … d_k` of query q start at ``discount[places[q]]``; k is ``cutoffs[q]``, at most the number
-    of documents. With `average`, :math:`\bar g_j` is the mean gain of the documents that tie with the one at position
+    of documents. With `average`, :math:`\bar g_j` is the mean gain of the documents that tie with the one at rank
     j; otherwise its own gain, ties in file order.
     """
     workspace = workspace_for(boundaries, first, last)
@@ -58,8 +58,8 @@ def dcg(
 ) -> Floats:
     """Return the DCG of each query, divided by its `ideal` DCG if `ideal` is passed; NaN where the ideal DCG is 0.
 
-    `discount` has an entry for each position down to the cut-off. With `cutoffs` each query has its own cut-off. With
-    `by_row` each query has its own discounts: an entry for each row, in the order of positions. All arrays are
+    `discount` has an entry for each rank down to the cut-off. With `cutoffs` each query has its own cut-off. With
+    `by_row` each query has its own discounts: an entry for each row, in the order of ranks. All arrays are
     read-only, so that the kernel is compiled for one type.
     """
     places = boundaries[:-1] if by_row else frozen(np.zeros(len(boundaries) - 1, np.int64))
@@ -104,7 +104,7 @@ def _average_precision(
     .. math:: \frac1R \sum_{j \le k} \mathrm{rel}_j \frac{\#\{\text{relevant at } 1 … j\}}{j}
 
     With `average`, write the expected value over a random order of tied documents. Take a block of n documents, r of
-    them relevant, that starts after position a with s relevant documents before it. Its position j contributes
+    them relevant, that starts after rank a with s relevant documents before it. Its rank j contributes
     (McSherry & Najork, ECIR 2008, §2.3)
 
     .. math:: \frac rn \Bigl(s + 1 + (j - a - 1)\frac{r - 1}{n - 1}\Bigr)\frac1j .
@@ -146,7 +146,7 @@ def average_precision(
 
 @compiled()
 def _mean_ndcg_weights(gains: Floats, boundaries: Ints, discount: Floats, first: int, last: int, out: Floats) -> None:
-    r"""Write the weights of gains by position in the mean NDCG over the cut-offs 1 … n; 0 if the ideal DCG is 0.
+    r"""Write the weights of gains by rank in the mean NDCG over the cut-offs 1 … n; 0 if the ideal DCG is 0.
 
     .. math:: \frac1n \sum_{k \le n} \frac{\mathrm{DCG}_k}{\mathrm{ideal}_k} = \sum_j g_j c_j, \qquad
         c_j = \frac{d_j}n \sum_{k \ge j} \frac1{\mathrm{ideal}_k}

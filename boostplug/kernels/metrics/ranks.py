@@ -35,22 +35,6 @@ class Grades(NamedTuple):
     n_pairs: Floats
 
 
-class Discordance(NamedTuple):
-    """Counts by query of pairs of judged documents: misordered, tied despite different grades, and all tied ones."""
-
-    wrong: Floats
-    tied: Floats
-    same_score: Floats
-
-
-class RankSums(NamedTuple):
-    """Sums by query over centred ranks, x by score and y by grade: of their products and of their squares."""
-
-    xy: Floats
-    xx: Floats
-    yy: Floats
-
-
 @compiled()
 def _grades_by_query(labels: Floats, judged: Bools, boundaries: Ints, first: int, last: int, out: Grades) -> None:
     """Write the fields of `Grades` for the queries ``first <= q < last``."""
@@ -133,9 +117,9 @@ def judged_by_score(scores: Floats, code: Ints, start: int, stop: int, workspace
 
 @compiled()
 def _discordance(
-    scores: Floats, grades: Grades, boundaries: Ints, in_order: bool, first: int, last: int, out: Discordance
+    scores: Floats, grades: Grades, boundaries: Ints, in_order: bool, first: int, last: int, out: Floats
 ) -> None:
-    """Count the misordered and the tied pairs of judged documents of each query.
+    """Count the pairs of judged documents of each query: misordered, tied despite different grades, and all tied ones.
 
     Takes O(n log K) after sorting, for K grades: from the best score down, each document counts the documents of lower
     grades above it. With `in_order` tied documents keep their file order and do not count as ties.
@@ -163,21 +147,26 @@ def _discordance(
                 inside[code[rows[j]]] = 0
                 add_grade(counts, code[rows[j]], n_grades, 1)
             a = b
-        out.wrong[q], out.tied[q], out.same_score[q] = n_wrong, n_tied, n_same
+        out[0, q], out[1, q], out[2, q] = n_wrong, n_tied, n_same
 
 
-def discordance(scores: Floats, grades: Grades, boundaries: Ints, *, in_order: bool) -> Discordance:
-    """Return the counts of pairs that scores and grades order differently."""
-    out = Discordance(*np.empty((3, len(boundaries) - 1)))
+def discordance(scores: Floats, grades: Grades, boundaries: Ints, *, in_order: bool) -> Floats:
+    """Return counts of pairs of judged documents by query: misordered, tied despite different grades, all tied ones.
+
+    Returns
+    -------
+    ndarray of shape (3, n_queries)
+    """
+    out = np.empty((3, len(boundaries) - 1))
     run_over_queries(lambda a, b: _discordance(scores, grades, boundaries, in_order, a, b, out), boundaries)
     return out
 
 
 @compiled()
 def _rank_sums(
-    scores: Floats, grades: Grades, boundaries: Ints, in_order: bool, first: int, last: int, out: RankSums
+    scores: Floats, grades: Grades, boundaries: Ints, in_order: bool, first: int, last: int, out: Floats
 ) -> None:
-    """Sum the products and squares of the centred ranks of the judged documents.
+    """Sum the products and squares of the centred ranks of the judged documents, x by score and y by grade.
 
     Tied scores share their mean rank; with `in_order` they are ranked in file order.
     """
@@ -201,12 +190,17 @@ def _rank_sums(
             sum_xy += x * y
             sum_xx += x * x * (b - a)
             a = b
-        out.xy[q], out.xx[q], out.yy[q] = sum_xy, sum_xx, sum_yy
+        out[0, q], out[1, q], out[2, q] = sum_xy, sum_xx, sum_yy
 
 
-def rank_sums(scores: Floats, grades: Grades, boundaries: Ints, *, in_order: bool) -> RankSums:
-    """Return the sums from which rank correlations are computed."""
-    out = RankSums(*np.empty((3, len(boundaries) - 1)))
+def rank_sums(scores: Floats, grades: Grades, boundaries: Ints, *, in_order: bool) -> Floats:
+    """Return sums over centred ranks by query, x by score and y by grade: of x y, of x² and of y².
+
+    Returns
+    -------
+    ndarray of shape (3, n_queries)
+    """
+    out = np.empty((3, len(boundaries) - 1))
     run_over_queries(lambda a, b: _rank_sums(scores, grades, boundaries, in_order, a, b, out), boundaries)
     return out
 
