@@ -307,6 +307,8 @@ def scores_of_rows(scores: ArrayLike, n_rows: int, *, finite: bool, **beside: An
         checked: NDArray[np.float64] = np.ascontiguousarray(array, dtype=np.float64).view()
     checked.setflags(write=False)
     most = _LARGEST_SCORE if finite else math.inf
+    if np.vdot(checked, checked) <= _LARGEST_SCORE:  # a quick look: no score is NaN, or beyond the root of 1e100
+        return checked
     if not -most <= checked.min(initial=0.0) <= checked.max(initial=0.0) <= most:  # both are NaN if any score is
         why = f"is not a number within ±{most:g}" if finite else "has no rank"
         remedy = "look for NaN gradients, lower the learning rate, or check init_score"
