@@ -381,12 +381,10 @@ def line_search(
     direction without its unit: their product with a gradient in that unit might leave the range of float64.
     """
 
-    def gradient(s: float) -> Floats:
-        return risk.gradient_hessian(scores + s * unit * direction, queries)[0]
-
-    start = gradient(0.0)
+    start = risk.gradient_hessian(scores, queries)[0]
     flat = _FLAT * float(np.abs(start) @ np.abs(direction))
-    if float(start @ direction) >= -10.0 * flat:
+    slopes = {0.0: float(start @ direction)}  # brentq asks for those at both ends again
+    if slopes[0.0] >= -10.0 * flat:
         return None
     farthest = _LARGEST_SCORE / max(1.0, unit * float(np.abs(direction).max()))
     if farthest < 1.0:
@@ -395,8 +393,10 @@ def line_search(
         return 1.0
 
     def rise(s: float) -> float:
-        with np.errstate(over="ignore", invalid="ignore"):  # some losses overflow beyond the minimum
-            slope = float(gradient(s) @ direction)
+        if s not in slopes:
+            with np.errstate(over="ignore", invalid="ignore"):  # some losses overflow beyond the minimum
+                slopes[s] = float(risk.gradient_hessian(scores + s * unit * direction, queries)[0] @ direction)
+        slope = slopes[s]
         return slope + flat if math.isfinite(slope) else math.copysign(1e300, -1.0 if slope < 0.0 else 1.0)
 
     low, high = 0.0, 1.0

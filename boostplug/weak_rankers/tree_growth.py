@@ -20,12 +20,13 @@ from boostplug.core.arrays import Floats, Ints
 from boostplug.core.threads import run_over_queries
 from boostplug.kernels.base.arithmetic import unsigned
 from boostplug.kernels.base.compiling import compiled, inlined
+from boostplug.kernels.base.simd import add_two
 
 _PURE = float(np.finfo(np.float64).eps)  # largest variance of targets that scikit-learn does not split
 _APART = np.float32(1e-7)  # largest distance of values that scikit-learn does not split
 _CHEAP = 4  # rows of a feature in the time of one row of `run_over_queries`, which counts work in rows
-_TURNS = 4  # bins per value, used in turn: a second addition to one would wait until the first is stored
-_FEW = 4096  # largest number of values of a feature for `_TURNS` bins each
+_TURNS = 2  # bins per value, used in turn: a second addition to one would wait until the first is stored
+_FEW = 4096
 _TIE = 1e-11  # share of a node's squares; gains may differ by it through the order of summation
 
 _WORD = unsigned(64)
@@ -79,6 +80,7 @@ class _Nodes(NamedTuple):
     below: Ints
     gain: Floats
     squares: Floats
+    weight: Floats
     unit: Floats
     first: Ints
     last: Ints
@@ -91,8 +93,7 @@ class _Rows(NamedTuple):
     """
 
     row: NDArray[np.uint32]
-    weight: Floats
-    product: Floats
+    moments: Floats
     spare: NDArray[np.uint32]
 
 
@@ -118,15 +119,13 @@ class _Best(NamedTuple):
 
 
 class Bins(NamedTuple):
-    """Workspace of one thread: sums by code and bits of the codes that have rows, 0 between uses; codes; running sums.
+    """Workspace of one thread: sums by code, and bits of the codes that have rows; 0 between uses.
 
     A code has `_TURNS` bins for weight and product if the feature has few values.
     """
 
     total: Floats
     present: NDArray[np.uint64]
-    code: Ints
-    running: Floats
 
 
 def grow(values: ValueCodes, targets: Floats, weight: Floats, max_leaf_nodes: int, spare: deque[Bins]) -> list[Any]:
@@ -137,9 +136,9 @@ def grow(values: ValueCodes, targets: Floats, weight: Floats, max_leaf_nodes: in
     the next tree.
     """
     row = np.flatnonzero(weight).astype(np.uint32)
-    rows = _Rows(row, np.empty(len(row)), np.empty(len(row)), np.empty_like(row))
+    rows = _Rows(row, np.empty((len(row), 2)), np.empty_like(row))
     most = 2 * min(max_leaf_nodes, len(row)) - 1
-    nodes = _Nodes(*_arrays("i8 f8 i8 i8 f8 ? i8 f8 f8 f8 i8 i8", most))
+    nodes = _Nodes(*_arrays("i8 f8 i8 i8 f8 ? i8 f8 f8 f8 f8 i8 i8", most))
     nodes.first[0], nodes.last[0] = 0, len(row)
     n_parts = 2 * len(values.codes)
     best = _Best(*_arrays("f8 i8 i8 ?", n_parts), *_arrays("i8", n_parts + 1))
@@ -163,7 +162,7 @@ def _bins(widest: int) -> Bins:
     """Return bins for features of up to `widest` values."""
     n_bins = max(widest, _TURNS * min(widest, _FEW))
     present = np.zeros(-(-widest // 64), np.uint64)
-    return Bins(np.zeros((n_bins, 2)), present, np.empty(widest, np.int64), np.empty((widest, 2)))
+    return Bins(np.zeros((n_bins, 2)), present)
 
 
 def _arrays(kinds: str, n: int) -> list[Any]:
@@ -187,64 +186,56 @@ def _search(
 @inlined()
 def _search_part(values: Any, rows: Any, nodes: Any, n_nodes: int, bins: Any, best: Any, part: int) -> None:
     """Write the best cut of one feature in one node."""
-    row, weight, product = rows.row, rows.weight, rows.product
-    total, present, met, running = bins.total, bins.present, bins.code, bins.running
+    row, moments = rows.row, rows.moments
+    total, present = bins.total, bins.present
     n_features = len(values.codes)
     node, k = n_nodes - 2 + part // n_features, part % n_features
     code, value = values.codes[k], values.value[values.start[k] : values.start[k + 1]]
-    first, last = unsigned(nodes.first[node]), unsigned(nodes.last[node])
+    first, last, n_values = unsigned(nodes.first[node]), unsigned(nodes.last[node]), unsigned(len(value))
     p = first
-    while p < last and code[row[p]] == code[row[first]]:
+    while n_values > _ONE and p < last and code[row[p]] == code[row[first]]:
         p += _ONE
-    if p == last:  # only one value
+    if n_values == _ONE or p == last:  # only one value
         return
-    others = unsigned(_TURNS - 1 if len(value) <= _FEW else 0)
-    for p in range(first, last):
-        c = unsigned(code[row[p]])
-        present[c // _WORD] |= _ONE << c % _WORD
-        b = c * (others + _ONE) + (p & others)
-        total[b, 0] += weight[p]
-        total[b, 1] += product[p]
-    n_met = 0
-    whole = sums = 0.0
-    for word in range(unsigned(len(value) + 63) // _WORD):
-        bits = present[word]
-        present[word] = 0
-        while bits:
-            rest = bits & (bits - _ONE)
-            c = word * _WORD + _PLACE[((bits ^ rest) * _FACTOR) >> _TOP]
-            bits = rest
-            b = c * (others + _ONE)
-            w, s = total[b, 0], total[b, 1]
-            total[b, 0] = total[b, 1] = 0.0
-            for turn in range(b + _ONE, b + others + _ONE):
-                w += total[turn, 0]
+    turns = unsigned(_TURNS if n_values <= _FEW else 1)
+    unit = nodes.unit[node]
+    whole, tie = nodes.weight[node] / unit, _TIE * nodes.squares[node] / unit
+    bar = -1.0  # bound that S² / (L (W - L)) must exceed
+    for missing_left in range(2):
+        for p in range(first, last):
+            c = unsigned(code[row[p]])
+            present[c // _WORD] |= _ONE << c % _WORD
+            add_two(total, c * turns + (p & (turns - _ONE)), moments, p)
+        below = s = 0.0
+        if missing_left:
+            c = n_values - _ONE
+            present[c // _WORD] ^= _ONE << c % _WORD
+            for turn in range(c * turns, (c + _ONE) * turns):
+                below += total[turn, 0]
                 s += total[turn, 1]
                 total[turn, 0] = total[turn, 1] = 0.0
-            whole += w
-            sums += s
-            met[n_met] = c
-            running[n_met, 0], running[n_met, 1] = whole, sums
-            n_met += 1
-    tie = _TIE * nodes.squares[node] / nodes.unit[node]
-    missing = value[met[n_met - 1]] == np.inf
-    bar = -1.0  # bound that S² / (L (W - L)) must exceed
-    for missing_left in range(1 + missing):
-        stop, weight_missing, sum_missing = n_met - 1, 0.0, 0.0
-        if missing_left:
-            stop -= 1
-            weight_missing, sum_missing = whole - running[stop, 0], sums - running[stop, 1]
-        for j in range(stop):
-            below, s = weight_missing + running[j, 0], sum_missing + running[j, 1]
-            above = whole - below
-            if s * s > bar * below * above and above > 0.0:
-                lower, upper = value[met[j]], value[met[j + 1]]
-                if upper > lower + _APART:
+        lower, before = np.float32(np.inf), unsigned(0)  # the value and code of the bin before
+        for word in range((n_values + unsigned(63)) // _WORD):
+            bits = present[word]
+            present[word] = 0
+            while bits:
+                rest = bits & (bits - _ONE)
+                c = word * _WORD + _PLACE[((bits ^ rest) * _FACTOR) >> _TOP]
+                bits = rest
+                upper, above = value[c], whole - below
+                if s * s > bar * below * above and above > 0.0 and upper > lower + _APART:
                     gain = s / below * (s / above) * whole
                     bar = (gain + tie) / whole
                     best.gain[part] = gain
-                    best.below[part], best.above[part] = met[j], met[j + 1]
+                    best.below[part], best.above[part] = before, c
                     best.missing_left[part] = missing_left == 1
+                lower, before = upper, c
+                for turn in range(c * turns, (c + _ONE) * turns):
+                    below += total[turn, 0]
+                    s += total[turn, 1]
+                    total[turn, 0] = total[turn, 1] = 0.0
+        if lower < np.inf:  # no missing values
+            return
 
 
 @compiled()
@@ -349,8 +340,8 @@ def _open(targets: Any, weight: Any, rows: Any, nodes: Any, node: int) -> None:
     unit = math.ldexp(1.0, math.frexp(total)[1])
     for p in range(first, last):
         w, gap = weight[row[p]] / unit, targets[row[p]] - mean
-        rows.weight[p], rows.product[p] = w, w * gap
+        rows.moments[p, 0], rows.moments[p, 1] = w, w * gap
         squares += w * gap * gap
     nodes.left[node] = nodes.right[node] = -1
-    nodes.value[node], nodes.squares[node], nodes.unit[node] = mean, squares * unit, unit
+    nodes.value[node], nodes.squares[node], nodes.weight[node], nodes.unit[node] = mean, squares * unit, total, unit
     nodes.gain[node] = 0.0 if last - first > 1 and squares * unit > _PURE * total else -1.0
