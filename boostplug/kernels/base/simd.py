@@ -120,6 +120,16 @@ def add_two(_context: Any, sums: Any, i: Any, values: Any, j: Any) -> Any:
 
 
 @intrinsic
+def lowest_bit(_context: Any, bits: Any) -> Any:  # noqa: ARG001 (as above)
+    """Return the place of the lowest bit that is 1 in a uint64 that is not 0."""
+
+    def code(_context: Any, builder: Any, _its: Any, arguments: Any) -> Any:
+        return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
+
+    return types.uint64(types.uint64), code
+
+
+@intrinsic
 def broadcast(_context: Any, value: Any) -> Any:  # noqa: ARG001 (as above)
     """Return a float64 in every lane."""
 
