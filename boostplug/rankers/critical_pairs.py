@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.core.arrays import Bools, Floats
+from boostplug.core.arrays import Bools, Floats, Ints
 from boostplug.core.cached import cached_property
 from boostplug.core.threads import run_evenly
 from boostplug.data.boundaries import places_within
@@ -112,8 +112,8 @@ class CriticalPairs:
         weight = factor * self._sums_beside(factor)
         total = 0.5 * float(weight.sum())
         self.factor = factor / math.sqrt(total)
-        self.row_weight = np.bincount(self.row, weight / total, self._n_rows)
-        self.slope = np.bincount(self.row, self.distance * weight / total, self._n_rows)
+        self.row_weight = _sums(self.row, weight / total, self._n_rows)
+        self.slope = _sums(self.row, self.distance * weight / total, self._n_rows)
         return math.log(total) + shift - self._log_total
 
     def split(self, above: Bools) -> tuple[float, float, float]:
@@ -128,8 +128,7 @@ class CriticalPairs:
 
     def _sums_beside(self, factor: Floats) -> Floats:
         """Return the sum of the partners' factors for each entry."""
-        sums: Floats = np.bincount(self.cell, factor, self._n_cells)[self.opposite]
-        return sums
+        return _sums(self.cell, factor, self._n_cells)[self.opposite]
 
     def errors(self, scores: Floats) -> tuple[float, float]:
         """Return R1 and R2: the initial weights of the pairs in the wrong order, with ties and with half of them."""
@@ -155,6 +154,11 @@ class CriticalPairs:
         arrays = *cuts.descending, cuts.start, *self._small, self.factor, of_rows, self._n_cells
         run_evenly(lambda a, b: _separated_by(*arrays, a, b, slope, weight), len(cuts.codes), len(self.factor))
         return slope, weight
+
+
+def _sums(place: Ints, values: Floats, n: int) -> Floats:
+    """Return the sum of the values at each of n places."""
+    return np.asarray(np.bincount(place, values, n), np.float64)
 
 
 @compiled()

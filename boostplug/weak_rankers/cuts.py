@@ -66,10 +66,10 @@ class Cuts:
     @cached_property
     def descending(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """Rows by descending code, of shape (n_features, n_rows), and the number of rows above each cut."""
-        order = np.empty(self.codes.shape, np.int32)
-        for k, code in enumerate(self.codes):
-            order[k] = np.argsort(code, kind="stable")[::-1]
-        return order, self.sums_above(np.ones(order.shape[1])).astype(np.int32)
+        order: NDArray[np.int32] = np.empty(self.codes.shape, np.int32)
+        for rows, code in zip(order, self.codes, strict=True):
+            rows[:] = np.argsort(code, kind="stable")[::-1]
+        return order, self.sums_above(np.ones(self.codes.shape[1])).astype(np.int32)
 
     def __len__(self) -> int:
         return len(self.threshold)

@@ -147,8 +147,8 @@ class TreeGrower:
         nodes = _Nodes(*_arrays("i8 f8 i8 i8 f8 ? i8 f8 f8 f8 f8 i8 i8", most))
         nodes.first[0], nodes.last[0] = 0, len(row)
         n_parts = 2 * len(codes)
-        best = _arrays("f8 i8 i8 ?", n_parts)
-        search = _Search(row, np.empty((len(row), 2)), np.empty_like(row), *best, np.empty(n_parts + 1, np.int64))
+        best = *_arrays("f8 i8 i8 ?", n_parts), *_arrays("i8", n_parts + 1)
+        search = _Search(row, np.empty((len(row), 2)), np.empty_like(row), *best)
 
         def run(first: int, last: int) -> None:
             try:
@@ -162,7 +162,8 @@ class TreeGrower:
         while known < n_nodes < most:
             run_over_queries(run, search.work)
             known, n_nodes = n_nodes, _advance(*self._values, targets, weight, search, nodes, n_nodes)
-        return Tree.from_splits(*(array[:n_nodes] for array in nodes[:6]))
+        splits: list[Any] = [array[:n_nodes] for array in nodes[:6]]
+        return Tree.from_splits(*splits)
 
 
 def _codes_and_values(X: NDArray[np.float32]) -> tuple[NDArray[np.unsignedinteger[Any]], Ints, NDArray[np.float32]]:
