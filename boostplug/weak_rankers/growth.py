@@ -234,24 +234,25 @@ def _search_feature(
     unit = nodes.unit[node]
     whole, tie = nodes.weight[node] / unit, _TIE * nodes.squares[node] / unit
     bar = -1.0  # bound that S² / (L (W - L)) must exceed
-    for missing_left in range(2):
-        # A search empties the bins again. Only a feature with missing values here is searched twice.
-        for p in range(first, last):
-            c = unsigned(code[row[p]])
-            present[c // _WORD] |= _ONE << c % _WORD
-            add_two(total, c * turns + (p & (turns - _ONE)), moments, p)
+    for p in range(first, last):
+        c = unsigned(code[row[p]])
+        present[c // _WORD] |= _ONE << c % _WORD
+        add_two(total, c * turns + (p & (turns - _ONE)), moments, p)
+    end = n_values - _ONE
+    n_passes = 1 + (value[end] == np.inf and present[end // _WORD] >> end % _WORD == _ONE)
+    for missing_left in range(n_passes):
+        again = missing_left < n_passes - 1
         below = s = 0.0
         if missing_left:
-            c = n_values - _ONE
-            present[c // _WORD] ^= _ONE << c % _WORD
-            for turn in range(c * turns, (c + _ONE) * turns):
+            present[end // _WORD] ^= _ONE << end % _WORD
+            for turn in range(end * turns, (end + _ONE) * turns):
                 below += total[turn, 0]
                 s += total[turn, 1]
                 total[turn, 0] = total[turn, 1] = 0.0
         lower, before = np.float32(np.inf), unsigned(0)  # the value and code of the bin before
         for word in range((n_values + unsigned(63)) // _WORD):
             bits = present[word]
-            present[word] = 0
+            present[word] = bits if again else unsigned(0)
             while bits:
                 c = word * _WORD + lowest_bit(bits)
                 bits &= bits - _ONE
@@ -264,11 +265,11 @@ def _search_feature(
                     search.missing_left[part] = missing_left == 1
                 lower, before = upper, c
                 for turn in range(c * turns, (c + _ONE) * turns):
-                    below += total[turn, 0]
-                    s += total[turn, 1]
-                    total[turn, 0] = total[turn, 1] = 0.0
-        if lower < np.inf:
-            return
+                    w, v = total[turn, 0], total[turn, 1]
+                    below += w
+                    s += v
+                    total[turn, 0] = w if again else 0.0
+                    total[turn, 1] = v if again else 0.0
 
 
 @compiled()
