@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 
 from boostplug.core.arrays import Floats
 from boostplug.core.cached import cached_property
-from boostplug.core.checks import check_integer, check_number, frozen, shown
+from boostplug.core.checks import check_integer, check_number, shown
 from boostplug.core.extras import imported
 from boostplug.data.tables import Schema, as_features
 from boostplug.model import saved
 from boostplug.model.lightgbm import booster_of, lightgbm_model
 from boostplug.model.xgboost import xgboost_model
 from boostplug.weak_rankers import Feature, Stump, Tree, WeakRanker
-from boostplug.weak_rankers.forest import Forest, Line, scores_of
+from boostplug.weak_rankers.forest import Forest, scores_of
 from boostplug.weak_rankers.tree import joined
 
 _MOST_FEATURES = 10_000_000  # predict reads dense rows; importances and LightGBM's models have an entry for each
@@ -117,7 +117,7 @@ class Ensemble:
         ValueError
             If X does not have the model's columns, or holds infinite values.
         """
-        return scores_of(self._checked(X), *self._compiled)
+        return scores_of(self._checked(X), self._compiled)
 
     def staged_predict(self, X: Any) -> Iterator[Floats]:
         """Yield the scores after each round, each a new array of shape (n_rows,); for `X` see `predict`."""
@@ -272,10 +272,8 @@ class Ensemble:
         return steps + trees, slopes
 
     @cached_property
-    def _compiled(self) -> tuple[Forest, Line]:
-        trees, slopes = self.trees_and_slopes
-        columns, values = np.array([*slopes], np.int64), np.array([*slopes.values()], np.float64)
-        return joined(trees), Line(frozen(columns), frozen(values))
+    def _compiled(self) -> Forest:
+        return joined(*self.trees_and_slopes)
 
     def _checked(self, X: Any) -> NDArray[np.floating]:
         from sklearn.utils import check_array

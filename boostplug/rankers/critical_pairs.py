@@ -1,16 +1,17 @@
-"""The critical pairs of RankBoost and MPBoost, and sums over them: weights by cut and row, errors.
+"""`CriticalPairs`, those of RankBoost and MPBoost, and sums over them: weights by cut and row, errors.
 
 A cut is given by the documents above it. It ranks a pair (i preferred to j) right if only i is above, wrong if only j
 is above, and otherwise ties it.
 """
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.core.arrays import Floats, Ints
+from boostplug.core.arrays import Bools, Floats, Ints
+from boostplug.core.cached import cached_property
 from boostplug.core.threads import run_evenly
 from boostplug.data.boundaries import places_within
 from boostplug.data.grade_groups import ListedPairs
@@ -21,8 +22,6 @@ from boostplug.losses import BinaryDistance
 from boostplug.losses.base.pair_loss import pairs_to_learn
 from boostplug.losses.directed_distance import Distance, distances_of_gaps
 from boostplug.weak_rankers import Cuts
-
-Sides = NDArray[np.bool_]
 
 _ONE = BinaryDistance()
 
@@ -39,16 +38,19 @@ def refuse_no_pairs(queries: Queries) -> None:
     raise ValueError(f"y holds no pair to learn from: {cause}; check y, the weights and the queries")
 
 
-def number_of_pairs(queries: Queries) -> int:
-    """Return the number of the critical pairs."""
-    return int(pairs_to_learn(queries).n_pairs.sum())
+class CriticalPairs:
+    r"""The critical pairs, with weights :math:`w_{ij} e^{-d_{ij}(F_i - F_j)}` of sum 1, as products of two factors.
 
+    There is an entry for a document and each other grade of its query: the pairs of grades a and b have one distance,
+    so a document has one factor for all its partners of a grade. Sums over the pairs of two grades are products of sums
+    over documents, and no pair is listed. The documents of grade a with partners of grade b form a cell; the opposite
+    cell holds these partners. An explicit pair has two cells of one document each.
 
-class Partners(NamedTuple):
-    """The documents by the partners that they have: one entry for a document and each other grade of its query.
-
-    The documents of grade a with partners of grade b form a cell; the opposite cell holds these partners. An explicit
-    pair has two cells of one document each.
+    Parameters
+    ----------
+    queries : Queries
+        With at least one pair to learn from.
+    distance : callable, default BinaryDistance()
 
     Attributes
     ----------
@@ -58,99 +60,100 @@ class Partners(NamedTuple):
     distance : ndarray of shape (n_entries,)
         Directed distance of the pairs: positive where the row is preferred.
     root : ndarray of shape (n_entries,)
-        The weight of a pair is the product of the roots of its two entries.
-    """
-
-    start: Ints
-    row: Ints
-    cell: Ints
-    opposite: Ints
-    distance: Floats
-    root: Floats
-
-
-def partners_of(queries: Queries, distance: Distance = _ONE) -> Partners:
-    """Return the partners of all rows in the explicit pairs, or in the pairs of different grades; at least one."""
-    refuse_no_pairs(queries)
-    groups = pairs_to_learn(queries)
-    if isinstance(groups, ListedPairs):
-        row = np.r_[groups.winner, groups.loser]
-        cell = np.arange(len(row))
-        opposite = np.roll(cell, len(groups.winner))
-        root, gap = np.tile(np.sqrt(groups.weight), 2), np.r_[groups.margin, -groups.margin]
-    else:
-        first, n_grades = groups.query_group[groups.query_of_group], groups.n_grades[groups.query_of_group]
-        group = groups.group_of_document
-        document = np.repeat(np.arange(len(group)), n_grades[group])
-        own = group[document]
-        other = first[own] + places_within(n_grades[group])
-        document, own, other = (of_entry[own != other] for of_entry in (document, own, other))
-        start = np.cumsum(n_grades) - n_grades - first  # the cell of grades a and b is start[a] + b
-        row, cell, opposite = groups.rows[document], start[own] + other, start[other] + own
-        root = groups.sqrt_weight[document] if len(groups.sqrt_weight) else np.ones(len(row))
-        gap = groups.group_grade[own] - groups.group_grade[other]
-    by_row = np.argsort(row, kind="stable")
-    start = np.searchsorted(row[by_row], np.arange(queries.n_rows + 1))
-    directed = np.copysign(distances_of_gaps(distance, np.abs(gap)), gap)
-    return Partners(start, row[by_row], cell[by_row], opposite[by_row], directed[by_row], root[by_row])
-
-
-class FactorisedPairs:
-    r"""The weights :math:`w_{ij} e^{-d_{ij}(F_i - F_j)}` of all pairs, of sum 1, as products of two factors.
-
-    The pairs of grades a and b have one distance, so a document has one factor for all its partners of a grade. Sums
-    over the pairs of two grades are products of sums over documents, and no pair is listed.
-
-    Attributes
-    ----------
-    partners : Partners
+        The initial weight of a pair is the product of the roots of its two entries.
     factor : ndarray of shape (n_entries,)
         The weight of a pair is the product of the factors of its two entries.
     row_weight : ndarray of shape (n_rows,)
         Total weight of each row's pairs.
     slope : ndarray of shape (n_rows,)
         The same with each pair times its directed distance: positive where the row should stand higher.
+    n_pairs : int
     """
 
     def __init__(self, queries: Queries, distance: Distance = _ONE) -> None:
-        self.partners = partners_of(queries, distance)
-        self.n_cells = int(self.partners.cell.max()) + 1
+        refuse_no_pairs(queries)
+        groups = pairs_to_learn(queries)
+        if isinstance(groups, ListedPairs):
+            row = np.r_[groups.winner, groups.loser]
+            cell = np.arange(len(row))
+            opposite = np.roll(cell, len(groups.winner))
+            root, gap = np.tile(np.sqrt(groups.weight), 2), np.r_[groups.margin, -groups.margin]
+        else:
+            first, n_grades = groups.query_group[groups.query_of_group], groups.n_grades[groups.query_of_group]
+            group = groups.group_of_document
+            document = np.repeat(np.arange(len(group)), n_grades[group])
+            own = group[document]
+            other = first[own] + places_within(n_grades[group])
+            document, own, other = (of_entry[own != other] for of_entry in (document, own, other))
+            start = np.cumsum(n_grades) - n_grades - first  # the cell of grades a and b is start[a] + b
+            row, cell, opposite = groups.rows[document], start[own] + other, start[other] + own
+            root = groups.sqrt_weight[document] if len(groups.sqrt_weight) else np.ones(len(row))
+            gap = groups.group_grade[own] - groups.group_grade[other]
+        directed = np.copysign(distances_of_gaps(distance, np.abs(gap)), gap)
+        by_row = np.argsort(row, kind="stable")
+        self.row, self.cell, self.opposite = row[by_row], cell[by_row], opposite[by_row]
+        self.distance, self.root = directed[by_row], root[by_row]
+        self.start = np.searchsorted(self.row, np.arange(queries.n_rows + 1))
+        self.n_pairs = int(groups.n_pairs.sum())
+        self._n_cells = int(cell.max()) + 1
         self._n_rows = queries.n_rows
         self._log_total = 0.0
         self._log_total = self.weigh(np.zeros(queries.n_rows))
 
     def weigh(self, scores: Floats) -> float:
         """Set the weights at some scores; return the logarithm of their sum, over that at equal scores."""
-        _, row, cell, opposite, distance, root = self.partners
-        exponent = -distance * scores[row]
+        cell, opposite = self.cell, self.opposite
+        exponent = -self.distance * scores[self.row]
         # All exponents are relative to the largest one of a pair, so that no factor exceeds its root.
-        top = np.full(self.n_cells, -np.inf)
+        top = np.full(self._n_cells, -np.inf)
         np.maximum.at(top, cell, exponent)
         shift = float((top[cell] + top[opposite]).max())
-        factor = root * np.exp(exponent + 0.5 * (top[opposite] - top[cell] - shift))
-        weight = factor * _sums(cell, factor, self.n_cells)[opposite]
+        factor = self.root * np.exp(exponent + 0.5 * (top[opposite] - top[cell] - shift))
+        weight = factor * self._sums_beside(factor)
         total = 0.5 * float(weight.sum())
         self.factor = factor / math.sqrt(total)
-        self.row_weight = _sums(row, weight / total, self._n_rows)
-        self.slope = _sums(row, distance * weight / total, self._n_rows)
+        self.row_weight = _sums(self.row, weight / total, self._n_rows)
+        self.slope = _sums(self.row, self.distance * weight / total, self._n_rows)
         return math.log(total) + shift - self._log_total
 
-    def split(self, above: Sides) -> tuple[float, float, float]:
+    def split(self, above: Bools) -> tuple[float, float, float]:
         """Return the total weights of the pairs that a cut ranks right, wrong, and ties."""
-        _, row, cell, opposite, distance, _ = self.partners
-        side = above[row]
+        side = above[self.row]
         high, low = np.where(side, self.factor, 0.0), np.where(side, 0.0, self.factor)
-        partners_high, partners_low = (_sums(cell, factor, self.n_cells)[opposite] for factor in (high, low))
-        wins = distance > 0.0
+        partners_high, partners_low = self._sums_beside(high), self._sums_beside(low)
+        wins = self.distance > 0.0
         tied = high * partners_high + low * partners_low
         right, wrong = high * partners_low, low * partners_high
         return float(right[wins].sum()), float(wrong[wins].sum()), float(tied[wins].sum())
 
+    def _sums_beside(self, factor: Floats) -> Floats:
+        """Return the sum of the partners' factors for each entry."""
+        return _sums(self.cell, factor, self._n_cells)[self.opposite]
+
     def errors(self, scores: Floats) -> tuple[float, float]:
         """Return R1 and R2: the initial weights of the pairs in the wrong order, with ties and with half of them."""
-        wrong, not_right = _wrong_and_not_right(self.partners, np.argsort(scores), scores, self.n_cells)
+        wrong, not_right = _wrong_and_not_right(
+            self.start, self.cell, self.opposite, self.distance, self.root, np.argsort(scores), scores, self._n_cells
+        )
         unit = math.exp(-self._log_total)
         return unit * not_right, unit * 0.5 * (wrong + not_right)
+
+    @cached_property
+    def _small(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """The starts, and the cells of each entry, in small types, because the documents come in random order."""
+        return self.start.astype(np.int32), np.column_stack([self.cell, self.opposite]).astype(np.int32)
+
+    def separated_by(self, cuts: Cuts) -> tuple[Floats, Floats]:
+        """Return, for each cut, the sum of the slopes of the rows above it, and the weight of the separated pairs.
+
+        Documents enter above the cuts in order of their codes. A document that enters adds its pairs to those that are
+        separated, and takes away twice those with the documents above, which no longer are.
+        """
+        slope, weight = np.empty((2, len(cuts)))
+        of_rows = np.column_stack([self.slope, self.row_weight])
+        arrays = *cuts.descending, cuts.start, *self._small, self.factor, of_rows, self._n_cells
+        run_evenly(lambda a, b: _separated_by(*arrays, a, b, slope, weight), len(cuts.codes), len(self.factor))
+        return slope, weight
 
 
 def _sums(place: Ints, values: Floats, n: int) -> Floats:
@@ -158,41 +161,8 @@ def _sums(place: Ints, values: Floats, n: int) -> Floats:
     return np.asarray(np.bincount(place, values, n), np.float64)
 
 
-class CutSums:
-    """Sums over the pairs that a cut separates, for all cuts: documents enter above the cuts in order of their codes.
-
-    A document that enters adds its pairs to those that are separated, and takes away twice those with the documents
-    above, which no longer are.
-    """
-
-    def __init__(self, cuts: Cuts, partners: Partners) -> None:
-        self._cuts = cuts
-        # Small types, because the documents come in random order.
-        self._entries = partners.start.astype(np.int32)
-        self._cells = np.column_stack([partners.cell, partners.opposite]).astype(np.int32)
-        self._order = np.empty(cuts.codes.shape, np.int32)
-        self._n_above = np.empty(len(cuts), np.int32)
-        for code, order, a, b in zip(cuts.codes, self._order, cuts.start[:-1], cuts.start[1:], strict=True):
-            order[:] = np.argsort(code, kind="stable")[::-1]
-            self._n_above[a:b] = len(code) - np.cumsum(np.bincount(code, minlength=b - a + 1))[:-1]
-
-    def slopes_and_weights(self, pairs: FactorisedPairs) -> tuple[Floats, Floats]:
-        """Return, for each cut, the sum of the slopes of the rows above it, and the weight of the separated pairs."""
-        slope, weight = np.empty((2, len(self._cuts)))
-        of_rows = np.column_stack([pairs.slope, pairs.row_weight])
-
-        def run(first: int, last: int) -> None:
-            _slopes_and_weights(
-                self._order, self._n_above, self._cuts.start, self._entries, self._cells, pairs.factor, of_rows,
-                pairs.n_cells, first, last, slope, weight,
-            )  # fmt: skip
-
-        run_evenly(run, len(self._order), len(pairs.factor))
-        return slope, weight
-
-
 @compiled()
-def _slopes_and_weights(
+def _separated_by(
     order: Any, n_above: Any, start: Any, entries: Any, cells: Any, factor: Any, of_rows: Any, n_cells: int,
     first: int, last: int, slope: Any, weight: Any,
 ) -> None:  # fmt: skip
@@ -215,15 +185,10 @@ def _slopes_and_weights(
 
 
 @compiled()
-def _wrong_and_not_right(partners: Any, order: Any, scores: Any, n_cells: int) -> tuple[float, float]:
+def _wrong_and_not_right(
+    entries: Any, cell: Any, opposite: Any, distance: Any, root: Any, order: Any, scores: Any, n_cells: int
+) -> tuple[float, float]:
     """Return the initial weights of the pairs whose loser scores higher, and at least as high; `order` ascends."""
-    entries, cell, opposite, distance, root = (
-        partners.start,
-        partners.cell,
-        partners.opposite,
-        partners.distance,
-        partners.root,
-    )
     below = np.zeros(n_cells)
     wrong = not_right = 0.0
     a = 0

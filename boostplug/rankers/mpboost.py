@@ -10,7 +10,7 @@ from boostplug.core.arrays import Floats
 from boostplug.losses import MPBoost
 from boostplug.losses.directed_distance import Distance, LogisticDistance
 from boostplug.rankers.base import ReferenceRanker, Round, Rounds, Training
-from boostplug.rankers.critical_pairs import CutSums, FactorisedPairs
+from boostplug.rankers.critical_pairs import CriticalPairs
 from boostplug.weak_rankers import Cuts
 from boostplug.weak_rankers.stump import first_best
 
@@ -93,16 +93,15 @@ class MPBoostRanker(ReferenceRanker):
     def _rounds(self, training: Training) -> Rounds:
         """Run Algorithm 1; steps are numbered by its lines."""
         # 1 to 3: the pairs and their weights; each pair once, where the paper counts both directions
-        pairs = FactorisedPairs(training.queries, self.distance)
-        longest = float(np.abs(pairs.partners.distance).max())
+        pairs = CriticalPairs(training.queries, self.distance)
+        longest = float(np.abs(pairs.distance).max())
         if not 1.0 / _LONGEST < longest < _LONGEST:
             raise ValueError(f"distance {self.distance!r} of a grade gap is {longest}, too large or small; rescale y")
         cuts = Cuts(training.X, self.max_thresholds, training.random)
-        sums = CutSums(cuts, pairs.partners)
         scores, log_loss = np.zeros(training.queries.n_rows), 0.0
         while True:
             # 5: the stump that minimises J_wse
-            chosen = _best_cut(*sums.slopes_and_weights(pairs), size=float(np.abs(pairs.slope).sum()))
+            chosen = _best_cut(*pairs.separated_by(cuts), size=float(np.abs(pairs.slope).sum()))
             if chosen is None:
                 return "no cut lowers the loss"
             cut, a = chosen

@@ -2,10 +2,10 @@
 
 import math
 import warnings
-from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple
+from functools import partial
+from typing import Any, Literal
 
 import numpy as np
 from scipy.optimize import brentq
@@ -34,74 +34,64 @@ _TOO_FAR = (
 _ORDINARY = 10  # largest exponent of 2 in targets that are not rescaled
 
 
-class _Objective(NamedTuple):
-    """The risk R of a loss, and its quadratic bound.
+def _rounds_on_bounds(
+    ranker: "QuadraticBoundRanker | QBRankRanker",
+    training: Training,
+    risk: Loss,
+    bounded: Derivatives,
+    fit: WeakLearner,
+) -> Rounds:
+    """Run Algorithm 1.
 
-    Attributes
+    Parameters
     ----------
+    ranker : reference ranker
+        Its `learning_rate` and `line_search` are read.
+    training : Training
     risk : Loss
         Its values sum to R, its gradient is ∇R times a positive factor.
     bounded : callable
         Maps scores and queries to ∇R and the diagonal W of the bound, both times the same factor.
+    fit : callable
+        The weak learner A.
     """
+    queries = training.queries
+    first_size, unit = 0.0, 0.0
+    scores = np.zeros(queries.n_rows)
+    while True:
+        # a diagonal bound W of the Hessian, and the residuals r = -∇R / W
+        gradient, bound = bounded(scores, queries)
+        size = float(np.abs(gradient).max())
+        if not first_size and not size:
+            cause = why_nothing_is_learnt(queries) or "its gradient is 0 where scores are equal"
+            message = f"{type(ranker).__name__} has nothing to learn from: {cause}; the model stays constant"
+            warnings.warn(message, UserWarning, stacklevel=4)
+        first_size = first_size or size
+        if size <= _MINIMAL * first_size:
+            return "the risk is minimal"
+        residuals = _residuals(gradient, bound)
+        unit = unit or _unit(residuals)
+        # the weak learner A fits g to r with the weights W
+        weak = fit(residuals / unit, bound)
+        direction = weak.predict(training.X)
+        # the step s by line search on R
+        step = line_search(risk, queries, scores, direction, whole=not ranker.line_search, unit=unit)
+        if step is None:
+            return "the regressor finds no direction in which the risk falls"
+        # the next h is h + η s g
+        alpha = float(ranker.learning_rate * step) * unit
+        scores += alpha * direction
+        total = float(risk.value(scores, queries).sum())
+        yield Round(((weak, alpha),), {"risk": total, "alpha": alpha, "step": step})
 
-    risk: Loss
-    bounded: Derivatives
 
-
-class _BoundRanker(ReferenceRanker):
-    """Algorithm 1, for any risk and trees."""
-
-    learning_rate: float
-    line_search: bool
-
-    @abstractmethod
-    def _objective(self) -> _Objective:
-        """Return the risk and its bound."""
-
-    @abstractmethod
-    def _weak_learner(self, training: Training) -> WeakLearner:
-        """Return the function that fits a weak ranker to targets and weights of the training rows."""
-
-    def _check(self) -> None:
-        super()._check()
-        check_number("learning_rate", self.learning_rate, above=0.0, most=1.0)
-        check_flag("line_search", self.line_search)
-
-    def _rounds(self, training: Training) -> Rounds:
-        X, queries = training.X, training.queries
-        (risk, bounded), fitted = self._objective(), self._weak_learner(training)
-        first_size, unit = 0.0, 0.0
-        scores = np.zeros(queries.n_rows)
-        while True:
-            # a diagonal bound W of the Hessian, and the residuals r = -∇R / W
-            gradient, bound = bounded(scores, queries)
-            size = float(np.abs(gradient).max())
-            if not first_size and not size:
-                cause = why_nothing_is_learnt(queries) or "its gradient is 0 where scores are equal"
-                message = f"{type(self).__name__} has nothing to learn from: {cause}; the model stays constant"
-                warnings.warn(message, UserWarning, stacklevel=3)
-            first_size = first_size or size
-            if size <= _MINIMAL * first_size:
-                return "the risk is minimal"
-            residuals = _residuals(gradient, bound)
-            unit = unit or _unit(residuals)
-            # the weak learner A fits g to r with the weights W
-            weak = fitted(residuals / unit, bound)
-            direction = weak.predict(X)
-            # the step s by line search on R
-            step = line_search(risk, queries, scores, direction, whole=not self.line_search, unit=unit)
-            if step is None:
-                return "the regressor finds no direction in which the risk falls"
-            # the next h is h + η s g
-            alpha = float(self.learning_rate * step) * unit
-            scores += alpha * direction
-            total = float(risk.value(scores, queries).sum())
-            yield Round(((weak, alpha),), {"risk": total, "alpha": alpha, "step": step})
+def _check_steps(ranker: "QuadraticBoundRanker | QBRankRanker") -> None:
+    check_number("learning_rate", ranker.learning_rate, above=0.0, most=1.0)
+    check_flag("line_search", ranker.line_search)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class QuadraticBoundRanker(_BoundRanker):
+class QuadraticBoundRanker(ReferenceRanker):
     r"""Boosting by regression trees on any convex loss, through a quadratic bound of the loss.
 
     Zheng, Zha, Zhang, Chapelle, Chen, Sun, "A general boosting method and its application to learning ranking
@@ -196,6 +186,7 @@ class QuadraticBoundRanker(_BoundRanker):
 
     def _check(self) -> None:
         super()._check()
+        _check_steps(self)
         loss, regressor = self.loss, self.regressor
         check_instance("loss", loss, Loss, "QBRank()")
         if not loss.traits.gradient_of_value:
@@ -214,17 +205,16 @@ class QuadraticBoundRanker(_BoundRanker):
                 stacklevel=3,
             )
 
-    def _objective(self) -> _Objective:
-        return _Objective(self.loss, self.loss.gradient_hessian)
+    def _rounds(self, training: Training) -> Rounds:
+        def fit_clone(targets: Floats, weight: Floats) -> Tree:
+            return Tree.from_sklearn(seeded_clone(self.regressor, training.random).fit(training.X, targets, weight))
 
-    def _weak_learner(self, training: Training) -> WeakLearner:
-        if self.regressor is None:
-            return TreeGrower(training.X, max_leaf_nodes=20).grow
-        return _clones(training, self.regressor)
+        fit = TreeGrower(training.X, max_leaf_nodes=20).grow if self.regressor is None else fit_clone
+        return (yield from _rounds_on_bounds(self, training, self.loss, self.loss.gradient_hessian, fit))
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class QBRankRanker(_BoundRanker):
+class QBRankRanker(ReferenceRanker):
     r"""QBRank: regression trees on preferences and labels together.
 
     Zheng, Zha, Zhang, Chapelle, Chen, Sun, "A general boosting method and its application to learning ranking
@@ -307,6 +297,7 @@ class QBRankRanker(_BoundRanker):
 
     def _check(self) -> None:
         super()._check()
+        _check_steps(self)
         check_choice("hessian", self.hessian, ("average", "bound", "global"))
         self._loss()  # raises for invalid parameters of the loss
         check_integer("max_leaf_nodes", self.max_leaf_nodes, 2)
@@ -319,25 +310,15 @@ class QBRankRanker(_BoundRanker):
             normalization=self.normalization,
         )
 
-    def _objective(self) -> _Objective:
-        loss = self._loss()
+    def _rounds(self, training: Training) -> Rounds:
+        risk = loss = self._loss()
+        bounded: Derivatives = loss.gradient_hessian
         if self.normalization == "documents":
-            return _Objective(replace(loss, normalization="none"), loss.gradient_hessian)
-        if self.hessian == "average":
-            return _Objective(loss, lambda scores, queries: _averaged(loss, scores, queries))
-        return _Objective(loss, loss.gradient_hessian)
-
-    def _weak_learner(self, training: Training) -> WeakLearner:
-        return TreeGrower(training.X, self.max_leaf_nodes).grow
-
-
-def _clones(training: Training, regressor: Any) -> WeakLearner:
-    """Return a function that fits a new clone of a scikit-learn regressor at each call."""
-
-    def fitted(targets: Floats, weight: Floats) -> Tree:
-        return Tree.from_sklearn(seeded_clone(regressor, training.random).fit(training.X, targets, weight))
-
-    return fitted
+            risk = replace(loss, normalization="none")
+        elif self.hessian == "average":
+            bounded = partial(_averaged, loss)
+        fit = TreeGrower(training.X, self.max_leaf_nodes).grow
+        return (yield from _rounds_on_bounds(self, training, risk, bounded, fit))
 
 
 def _averaged(loss: QBRank, scores: Floats, queries: Queries) -> tuple[Floats, Floats]:
@@ -380,13 +361,10 @@ def line_search(
     R' does not fall as s grows, so a bracket of its zero suffices, also at kinks. The slope is taken along the
     direction without its unit: their product with a gradient in that unit might leave the range of float64.
     """
-
-    def gradient(s: float) -> Floats:
-        return risk.gradient_hessian(scores + s * unit * direction, queries)[0]
-
-    start = gradient(0.0)
+    start = risk.gradient_hessian(scores, queries)[0]
     flat = _FLAT * float(np.abs(start) @ np.abs(direction))
-    if float(start @ direction) >= -10.0 * flat:
+    slopes = {0.0: float(start @ direction)}  # brentq asks for those at both ends again
+    if slopes[0.0] >= -10.0 * flat:
         return None
     farthest = _LARGEST_SCORE / max(1.0, unit * float(np.abs(direction).max()))
     if farthest < 1.0:
@@ -395,8 +373,10 @@ def line_search(
         return 1.0
 
     def rise(s: float) -> float:
-        with np.errstate(over="ignore", invalid="ignore"):  # some losses overflow beyond the minimum
-            slope = float(gradient(s) @ direction)
+        if s not in slopes:
+            with np.errstate(over="ignore", invalid="ignore"):  # some losses overflow beyond the minimum
+                slopes[s] = float(risk.gradient_hessian(scores + s * unit * direction, queries)[0] @ direction)
+        slope = slopes[s]
         return slope + flat if math.isfinite(slope) else math.copysign(1e300, -1.0 if slope < 0.0 else 1.0)
 
     low, high = 0.0, 1.0

@@ -5,13 +5,14 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from boostplug.core.arrays import Ints
 from boostplug.core.checks import check_choice, check_flag
 from boostplug.data.grade_groups import distinct
 from boostplug.rankers.base import ReferenceRanker, Round, Rounds, Training
-from boostplug.rankers.critical_pairs import FactorisedPairs, number_of_pairs
-from boostplug.rankers.rankboost_plus import NO_EDGE, Descent, Step, efficient_steps, weight_of_cut
+from boostplug.rankers.critical_pairs import CriticalPairs
+from boostplug.rankers.rankboost_plus import NO_EDGE, Descent, efficient_steps, weight_of_cut
 from boostplug.weak_rankers import Cuts
 from boostplug.weak_rankers.stump import first_best
 
@@ -92,18 +93,18 @@ class RankBoostRanker(ReferenceRanker):
         check_flag("allow_negative", self.allow_negative)
 
     def _rounds(self, training: Training) -> Rounds:
-        pairs = FactorisedPairs(training.queries)
+        pairs = CriticalPairs(training.queries)
         cuts = Cuts(training.X, self.max_thresholds, training.random)
-        candidates = cuts.distinct(distinct(pairs.partners.row))
+        candidates = cuts.distinct(distinct(pairs.row))
         if self.variant != "plus":
-            return self._classic(pairs, cuts, candidates, number_of_pairs(training.queries))
-        return _plus(self._steps(training, cuts, candidates), pairs, cuts)
+            return self._classic(pairs, cuts, candidates)
+        return _plus(self._steps(training, cuts, candidates), pairs, training.X)
 
-    def _steps(self, training: Training, cuts: Cuts, candidates: Ints) -> Iterator[Step]:
+    def _steps(self, training: Training, cuts: Cuts, candidates: Ints) -> Iterator[Round]:
         """Yield the steps of RankBoost+; docs/studies/replication has another way to take them."""
         return efficient_steps(Descent(training.queries, cuts), candidates, training.random)
 
-    def _classic(self, pairs: FactorisedPairs, cuts: Cuts, candidates: Ints, n_pairs: int) -> Rounds:
+    def _classic(self, pairs: CriticalPairs, cuts: Cuts, candidates: Ints) -> Rounds:
         """Run discrete or continuous RankBoost; steps are numbered by the lines of the paper's Algorithm 1."""
         scores = np.zeros(len(pairs.slope))
         e1, squares = 1.0, 0.0
@@ -118,7 +119,7 @@ class RankBoostRanker(ReferenceRanker):
                 return "no weak ranker has an edge left"
             # 7: its weight
             share = tied / 2 if self.variant == "continuous" else 0.0
-            alpha, undefined = weight_of_cut(right + share, wrong + share, n_pairs)
+            alpha, undefined = weight_of_cut(right + share, wrong + share, pairs.n_pairs)
             # 8, 9: the ensemble, and with its scores the distribution
             z = tied + right * np.exp(-alpha) + wrong * np.exp(alpha)
             scores += alpha * above
@@ -133,22 +134,20 @@ class RankBoostRanker(ReferenceRanker):
         return "no feature splits the documents in pairs"
 
 
-def _plus(steps: Iterator[Step], pairs: FactorisedPairs, cuts: Cuts) -> Rounds:
+def _plus(steps: Iterator[Round], pairs: CriticalPairs, X: NDArray[np.float32]) -> Rounds:
     """Yield the rounds of RankBoost+'s steps."""
-    scores = np.zeros(len(pairs.slope))
+    scores = np.zeros(len(X))
     e2, squares = 1.0, 0.0
     for step in steps:
-        for cut, weight in step.weights:
-            scores += weight * cuts.above(cut)
-        e2 *= step.z
-        squares += step.delta**2
-        record = {"alpha": step.alpha, "z": step.z, "delta": step.delta, "bound": np.exp(-0.5 * squares)}
-        record["e1"], record["e2"] = np.exp(pairs.weigh(scores)), e2
+        for stump, weight in step.terms:
+            scores += weight * stump.predict(X)
+        record = dict(step.record)
+        undefined = record.pop("undefined")
+        e2 *= record["z"]
+        squares += record["delta"] ** 2
+        record |= {"bound": np.exp(-0.5 * squares), "e1": np.exp(pairs.weigh(scores)), "e2": e2}
         record["r1"], record["r2"] = pairs.errors(scores)
-        yield Round(
-            tuple((cuts.stump(cut), weight) for cut, weight in step.weights),
-            {**record, "undefined": float(step.undefined)},
-        )
-        if step.undefined and len(step.weights) == 1:
+        yield Round(step.terms, {**record, "undefined": undefined})
+        if undefined and len(step.terms) == 1:
             return "one weak ranker ranks all pairs right"
     return "no weak ranker has an edge left"

@@ -3,9 +3,8 @@
 The weight of a pair is no product of two factors here, so all pairs are listed.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from copy import deepcopy
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from boostplug.data.queries import Queries
 from boostplug.kernels.base.arithmetic import unsigned
 from boostplug.kernels.base.compiling import compiled
 from boostplug.losses.base.pair_loss import pairs_to_learn
+from boostplug.rankers.base import Round
 from boostplug.weak_rankers import Cuts
 from boostplug.weak_rankers.independent import IndependentSet, components_of_pairs
 from boostplug.weak_rankers.stump import first_best
@@ -27,6 +27,7 @@ Sides = NDArray[np.bool_]
 
 NO_EDGE = 1e-12  # share of the pairs' total weight; below it, rounding decides
 _BLOCK = 256  # candidates tested for independence together
+_TOGETHER = 32  # chosen cuts in one pass over the pairs; a pass costs as much as some ten cuts
 
 
 def weight_of_cut(right: float, wrong: float, n_pairs: int) -> tuple[float, bool]:
@@ -35,17 +36,6 @@ def weight_of_cut(right: float, wrong: float, n_pairs: int) -> tuple[float, bool
     if undefined:
         right, wrong = right + 0.5 / n_pairs, wrong + 0.5 / n_pairs
     return float(0.5 * np.log(right / wrong)), undefined
-
-
-@dataclass(frozen=True)
-class Step:
-    """One step of RankBoost+: cuts, the change of their weights, and `alpha`, the step along a combination of cuts."""
-
-    weights: tuple[tuple[int, float], ...]
-    alpha: float
-    z: float
-    delta: float
-    undefined: bool = False
 
 
 class Descent:
@@ -88,12 +78,14 @@ class Descent:
 
     def deltas(self, edges: Floats) -> Floats:
         """Return δ of the chosen cuts (33)."""
-        separated = np.empty(len(self.chosen))
+        n = len(self.chosen)
+        separated = np.empty(n)
 
         def run(first: int, last: int) -> None:
-            _separated(self.winner, self.loser, self.weight, self._sides, first, last, separated)
+            a, b = _TOGETHER * first, min(_TOGETHER * last, n)
+            _separated(self.winner, self.loser, self.weight, self._sides, a, b, separated)
 
-        run_evenly(run, len(separated), len(self.weight))
+        run_evenly(run, -(-n // _TOGETHER), _TOGETHER * len(self.weight))
         deltas: Floats = -edges[self.chosen] + (self.weight.sum() - separated) * np.tanh(self.eta)
         return deltas
 
@@ -110,7 +102,7 @@ class Descent:
         self.eta = np.r_[self.eta, 0.0]
         return True
 
-    def along(self, place: int) -> Step:
+    def along(self, place: int) -> Round:
         """Step along a chosen cut (lines 7 to 9 of Algorithm 1)."""
         cut, old = self.chosen[place], self.eta[place]
         right, wrong, tied = _split(self.winner, self.loser, self.weight, self.cuts.above(cut))
@@ -119,7 +111,12 @@ class Descent:
             right + tied * expit(-2 * old), wrong + tied * expit(2 * old), len(self.weight)
         )
         delta = wrong - right + tied * np.tanh(old)
-        return Step(((cut, alpha),), alpha, self.shift(place, alpha), float(delta), undefined)
+        return self.round(((cut, alpha),), alpha=alpha, z=self.shift(place, alpha), delta=delta, undefined=undefined)
+
+    def round(self, weights: Iterable[tuple[int, float]], **record: float) -> Round:
+        """Return a step that adds to the weights of some cuts."""
+        terms = tuple((self.cuts.stump(cut), weight) for cut, weight in weights)
+        return Round(terms, {name: float(value) for name, value in record.items()})
 
     def shift(self, place: int, alpha: float) -> float:
         """Add α to the weight of a chosen cut; return Z."""
@@ -135,7 +132,7 @@ class Descent:
         return z
 
 
-def efficient_steps(state: Descent, candidates: Ints, random: np.random.RandomState) -> Iterator[Step]:
+def efficient_steps(state: Descent, candidates: Ints, random: np.random.RandomState) -> Iterator[Round]:
     """Yield the steps of Algorithm 2: after the first dependent candidate, only independent candidates are kept."""
     order = random.permutation(len(candidates))
     candidate = np.zeros(len(state.cuts), bool)

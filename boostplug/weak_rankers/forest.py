@@ -11,7 +11,11 @@ from boostplug.kernels.base.compiling import compiled
 
 
 class Forest(NamedTuple):
-    """The nodes of all trees in common arrays; tree t begins at ``root[t]``, and left is -1 at leaves."""
+    """A sum of trees and a linear function.
+
+    The nodes of all trees are in common arrays: tree t begins at ``root[t]``, and left is -1 at leaves. The linear
+    function is the sum of ``slope[j] * X[i, column[j]]``; missing values add nothing.
+    """
 
     root: Ints
     feature: Ints
@@ -20,26 +24,21 @@ class Forest(NamedTuple):
     right: Ints
     value: Floats
     missing_left: NDArray[np.bool_]
-
-
-class Line(NamedTuple):
-    """A linear function: the sum of ``slope[j] * X[i, column[j]]``; missing values add nothing."""
-
     column: Ints
     slope: Floats
 
 
-def scores_of(X: NDArray[np.floating], forest: Forest, line: Line) -> Floats:
+def scores_of(X: NDArray[np.floating], forest: Forest) -> Floats:
     """Return the sum of the trees and the linear function for each row."""
     out = np.empty(len(X))
-    run_evenly(lambda a, b: _scores_of(X, forest, line, a, b, out), len(X), 1)
+    run_evenly(lambda a, b: _scores_of(X, forest, a, b, out), len(X), 1)
     return out
 
 
 @compiled()
-def _scores_of(X: Any, forest: Any, line: Any, first: int, last: int, out: Any) -> None:
+def _scores_of(X: Any, forest: Any, first: int, last: int, out: Any) -> None:
     feature, threshold, left, right = forest.feature, forest.threshold, forest.left, forest.right
-    column, slope = line.column, line.slope
+    column, slope = forest.column, forest.slope
     for i in range(first, last):
         score = 0.0
         for start in forest.root:

@@ -83,5 +83,12 @@ class IndependentSet:
 
     def _rest(self, v: Floats) -> Floats:
         """Return the residuals of vectors after projection on the basis, twice."""
-        rest = v - (v @ self.basis.T) @ self.basis
-        return rest - (rest @ self.basis.T) @ self.basis
+        for _ in range(2):
+            v = v - _product(_product(v, self.basis.T), self.basis)
+        return v
+
+
+def _product(a: Floats, b: Floats) -> Floats:
+    """Return ``a @ b``; a single row in this thread, since the threads of a BLAS spin for milliseconds after it."""
+    product: Floats = a @ b if a.size > a.shape[-1] else np.einsum("...j,jk->...k", a, b)
+    return product

@@ -1,6 +1,6 @@
 """`Tree`: a binary regression tree, from any library."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Self
 
@@ -9,10 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from boostplug.core.arrays import Floats, Ints
 from boostplug.core.checks import frozen
-from boostplug.weak_rankers.forest import Forest, Line, scores_of
+from boostplug.weak_rankers.forest import Forest, scores_of
 from boostplug.weak_rankers.stump import rounding_edges
-
-_NO_LINE = Line(frozen(np.empty(0, np.int64)), frozen(np.empty(0)))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -189,7 +187,7 @@ class Tree:
 
     def predict(self, X: NDArray[np.floating]) -> Floats:
         """Return the scores of the rows of X, of shape (n_rows,)."""
-        return scores_of(X, joined([self]), _NO_LINE)
+        return scores_of(X, joined([self], {}))
 
     def _key(self) -> tuple[bytes, ...]:
         # + 0.0: -0.0 and 0.0 are equal
@@ -224,8 +222,8 @@ def in_breadth(left: Ints, right: Ints) -> tuple[list[int], Ints, Ints]:
     return order, left, right
 
 
-def joined(trees: Sequence[Tree]) -> Forest:
-    """Return the nodes of the trees in common arrays."""
+def joined(trees: Sequence[Tree], slopes: Mapping[int, float]) -> Forest:
+    """Return the nodes of the trees, and the slopes of the features, in common arrays."""
     sizes = [len(tree.value) for tree in trees]
     root = np.cumsum([0, *sizes])[:-1]
     feature, threshold, left, right, value, missing_left = (
@@ -233,7 +231,8 @@ def joined(trees: Sequence[Tree]) -> Forest:
     )
     offset = np.repeat(root, sizes)
     left, right = (np.where(children < 0, -1, children + offset) for children in (left, right))
-    return Forest(*map(frozen, (root, feature, threshold, left, right, value, missing_left)))
+    line = np.array([*slopes], np.int64), np.array([*slopes.values()], np.float64)
+    return Forest(*map(frozen, (root, feature, threshold, left, right, value, missing_left, *line)))
 
 
 _LEAF = Tree.from_steps(0, (), (0.0,))  # sets the types of the arrays if there are no trees

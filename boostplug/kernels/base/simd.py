@@ -101,6 +101,35 @@ def store(_context: Any, array: Any, first: Any, lanes: Any) -> Any:
 
 
 @intrinsic
+def add_two(_context: Any, sums: Any, i: Any, values: Any, j: Any) -> Any:
+    """Add ``values[j]`` to ``sums[i]``, of contiguous arrays of shape (…, 2), as one number of 128 bits."""
+    two = ir.VectorType(ir.DoubleType(), 2)
+
+    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        to, added = (
+            builder.bitcast(_place(context, builder, kind, array, builder.shl(row, row.type(1))), two.as_pointer())
+            for kind, array, row in zip(signature.args[::2], arguments[::2], arguments[1::2], strict=True)
+        )
+        terms = [builder.load(place) for place in (to, added)]
+        for term in terms:
+            term.align = 8
+        builder.store(builder.fadd(*terms), to).align = 8
+        return context.get_dummy_value()
+
+    return types.void(sums, i, values, j), code
+
+
+@intrinsic
+def lowest_bit(_context: Any, bits: Any) -> Any:  # noqa: ARG001 (as above)
+    """Return the place of the lowest bit that is 1 in a uint64 that is not 0."""
+
+    def code(_context: Any, builder: Any, _its: Any, arguments: Any) -> Any:
+        return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
+
+    return types.uint64(types.uint64), code
+
+
+@intrinsic
 def broadcast(_context: Any, value: Any) -> Any:  # noqa: ARG001 (as above)
     """Return a float64 in every lane."""
 

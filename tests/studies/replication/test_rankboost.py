@@ -58,12 +58,12 @@ def combination(H, pairs):
 
 
 def test_theorem_2_gap():
-    step = combination(*gap())
-    assert step.delta == pytest.approx(-math.sqrt(0.5), rel=1e-12)
-    assert step.alpha == pytest.approx(math.log(2) * math.sqrt(0.5), rel=1e-9)
-    assert step.z == pytest.approx(5 / 6, rel=1e-12)
-    assert step.z > math.exp(-0.5 * step.delta**2)
-    assert not step.undefined
+    step = combination(*gap()).record
+    assert step["delta"] == pytest.approx(-math.sqrt(0.5), rel=1e-12)
+    assert step["alpha"] == pytest.approx(math.log(2) * math.sqrt(0.5), rel=1e-9)
+    assert step["z"] == pytest.approx(5 / 6, rel=1e-12)
+    assert step["z"] > math.exp(-0.5 * step["delta"] ** 2)
+    assert not step["undefined"]
 
 
 def test_a_combination_without_minimum_gets_the_weight_of_half_a_pair():
@@ -71,7 +71,7 @@ def test_a_combination_without_minimum_gets_the_weight_of_half_a_pair():
     h = indicator(12, [0, 2, 4, 6])
     H = np.array([h + indicator(12, [8, 11]), h + indicator(12, [9, 10]), h])
     step = combination(H, literal.pairs_of(range(0, 12, 2), range(1, 12, 2)))
-    assert step.undefined
-    assert dict(step.weights)[0] == pytest.approx(half_log(6 / (1 / 2) + 1))
-    alpha = dict(step.weights)[0]
-    assert step.z == pytest.approx((4 * math.exp(-2 * alpha) + 2) / 6)
+    assert step.record["undefined"]
+    assert step.terms[0][1] == pytest.approx(half_log(6 / (1 / 2) + 1))
+    alpha = step.terms[0][1]
+    assert step.record["z"] == pytest.approx((4 * math.exp(-2 * alpha) + 2) / 6)

@@ -19,7 +19,7 @@ from boostplug.kernels.base.arithmetic import unsigned
 from boostplug.kernels.base.compiling import compiled
 from boostplug.rankers import RankBoostRanker
 from boostplug.rankers.base import Round, Rounds, Training
-from boostplug.rankers.rankboost_plus import NO_EDGE, Descent, Step
+from boostplug.rankers.rankboost_plus import NO_EDGE, Descent
 from boostplug.weak_rankers import Cuts
 from boostplug.weak_rankers.independent import TOLERANCE
 from boostplug.weak_rankers.stump import first_best
@@ -51,7 +51,7 @@ class OptimalRankBoost(RankBoostRanker):
     last inequality of Theorem 2: it decreases the loss by less than the factor exp(-δ²/2).
     """
 
-    def _steps(self, training: Training, cuts: Cuts, candidates: Ints) -> Iterator[Step]:
+    def _steps(self, training: Training, cuts: Cuts, candidates: Ints) -> Iterator[Round]:
         return _optimal(Combinations(training.queries, cuts), candidates) if len(candidates) else iter(())
 
 
@@ -93,7 +93,7 @@ class Combinations(Descent):
         weights: Floats = solve_triangular(factor, onto, lower=True, trans="T")
         return weights
 
-    def along_combination(self, beta: Floats) -> Step:
+    def along_combination(self, beta: Floats) -> Round:
         """Step along a combination of the chosen cuts, to the minimum of the loss, which is convex in the step."""
         slope = self._derivative(beta, 0.0)
         sign = -float(np.sign(slope))
@@ -107,7 +107,7 @@ class Combinations(Descent):
             alpha = brentq(lambda step: self._derivative(beta, step), 0.0, end, xtol=1e-14, rtol=1e-14)
         z = float(np.exp(self.move(beta, alpha)))
         weights = tuple((cut, float(alpha * b)) for cut, b in zip(self.chosen, beta, strict=True))
-        return Step(weights, float(alpha), z, slope / float(np.linalg.norm(beta)), undefined)
+        return self.round(weights, alpha=alpha, z=z, delta=slope / np.linalg.norm(beta), undefined=undefined)
 
     def move(self, beta: Floats, step: float) -> float:
         """Add step · β to the weights; return ln Z."""
@@ -133,7 +133,7 @@ class Combinations(Descent):
         return found
 
 
-def _optimal(state: Combinations, candidates: Ints) -> Iterator[Step]:
+def _optimal(state: Combinations, candidates: Ints) -> Iterator[Round]:
     """Yield steps along all candidates; dependent ones are combinations of the chosen cuts."""
     combined = _DependentCuts(state, candidates)
     while True:
