@@ -10,7 +10,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 import xgboost as xgb
-from reports import THREE, TREES, compare_one
+from reports import THREE, TREES, compare_one, write_letor
 from typer.testing import CliRunner
 
 import boostplug as bp
@@ -154,8 +154,8 @@ def test_of_files(frame, tmp_path, monkeypatch):
     for part, rows in zip(("train.csv", "valid.csv", "test.csv"), bp.split_queries(texts, qid="query"), strict=True):
         rows.to_csv(part, index=False)
     same(compared("train.csv", "valid.csv", "test.csv", method=OURS, **without()), frame)
-    rows = frame[["grade", "query", "list price", "stars"]].itertuples(index=False)
-    Path("judged.txt").write_text("".join(f"{row[0]} qid:{row[1]} 1:{row[2]:.3f} 2:{row[3]:.3f}\n" for row in rows))
+    rows = {"X": frame[["list price", "stars"]].to_numpy().round(3), "y": frame["grade"], "qid": frame["query"]}
+    write_letor(Path("judged.txt"), bp.RankingData(**rows))
     data = bp.datasets.load_letor("judged.txt")
     same(compared("judged.txt", method=OURS, **THREE), data.X)
 

@@ -6,7 +6,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 import xgboost as xgb
-from reports import ONE, THREE, compare_one, row_of
+from reports import ONE, THREE, compare_one, row_of, write_letor
 
 import boostplug as bp
 from boostplug.comparison.training.frameworks import booster_of_text
@@ -75,12 +75,6 @@ def test_what_one_framework_refuses_stands_in_its_rows(parts):
     large = [(frame := frame_of(part)).assign(grade=frame["grade"] + 28) for part in parts]
     result = bp.compare(*large, **{**given, "frameworks": "lightgbm", "losses": ()}, metric=bp.SpearmanRho())
     assert "pass label_gain=[…]" in result.document["methods"][0]["runs"][0]["error"]
-
-
-def write_letor(path, data):
-    rows = zip(data.y, data.qid, data.X, strict=True)
-    lines = [f"{y:g} qid:{q} " + " ".join(f"{i}:{x!s}" for i, x in enumerate(X, 1)) for y, q, X in rows]
-    path.write_text("\n".join(lines).replace("nan", "NULL"))
 
 
 def test_letor_files(parts, plain, tmp_path):
