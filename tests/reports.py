@@ -32,6 +32,13 @@ def compare_one(*data, framework, objective, **options):
     return bp.compare(*data, **methods, frameworks=framework, **{**QUICK, **options})
 
 
+def write_letor(path, data):
+    """Write a file of lines in LETOR's form."""
+    rows = zip(data.y, data.qid, data.X, strict=True)
+    lines = [f"{y:g} qid:{q} " + " ".join(f"{i}:{x!s}" for i, x in enumerate(X, 1)) for y, q, X in rows]
+    path.write_text("\n".join(lines).replace("nan", "NULL"))
+
+
 def row_of(result, method):
     """Return the row of a result's document with the name of a method."""
     return next(row for row in result.document["methods"] if row["method"] == method)

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from reports import write_letor
 from typer.testing import CliRunner
 
 import boostplug as bp
@@ -31,17 +32,12 @@ def current(tmp_path, monkeypatch):
     return tmp_path
 
 
-def write(path, data):
-    rows = zip(data.y, data.qid, data.X, strict=True)
-    path.write_text("".join(f"{y:g} qid:{q} 1:{x[0]:g} 2:{x[1]:g}\n" for y, q, x in rows))
-
-
 @pytest.fixture(scope="session")
 def folder(tmp_path_factory):
     fold = tmp_path_factory.mktemp("toy") / "Fold1"
     fold.mkdir()
     for seed, name in enumerate(("train", "vali", "test")):
-        write(fold / f"{name}.txt", bp.datasets.make_ranking(25, mean_list_size=10, missing=0, random_state=seed))
+        write_letor(fold / f"{name}.txt", bp.datasets.make_ranking(25, mean_list_size=10, missing=0, random_state=seed))
     return fold
 
 

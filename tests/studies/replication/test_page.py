@@ -1,11 +1,13 @@
-"""The pages of the replications: made of what is stored, all of it, and as they stand in the repository."""
+"""The pages of the replications, the summaries and the figures: made of what is stored, all of it."""
 
 from pathlib import Path
 
 import pytest
 
-from studies.replication import PAPERS
+from studies.replication import PAPERS, ReplicationResult
+from studies.replication.figures import draw
 from studies.replication.page import pages, stored
+from studies.replication.tables import in_latex
 
 RESULTS = Path(__file__).parents[3] / "docs" / "results"
 STORED = stored(RESULTS / "replication")
@@ -36,3 +38,33 @@ def test_what_is_stored_is_of_the_protocol_as_it_stands(name):
     assert [(row["where"], row["words"], row["reason"]) for row in document["not_tested"]] == [
         (passage.where, passage.words, passage.reason) for passage in protocol.not_tested
     ]
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_the_summary_has_each_verdict_and_forty_lines_at_most(name):
+    result = ReplicationResult(STORED[name])
+    lines = str(result).splitlines()
+    assert len(lines) <= 40
+    for claim in STORED[name]["claims"]:
+        if claim["real"]:
+            (line,) = [line for line in lines if f"“{claim['words']}” ({claim['where']})" in line]
+            assert claim["holds"].split()[-1].rstrip("s") in line  # hold, level
+    assert {"0.", "–"} & {cell[:2] for cell in lines[-1].split()[1:]}  # the main table
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_latex_knows_every_character_of_the_papers(name):
+    written = ReplicationResult(STORED[name]).full.to_latex()
+    assert not {character for character in written if ord(character) > 127}
+    assert in_latex("~^\\{}") == r"\textasciitilde{}\textasciicircum{}\textbackslash{}\{\}"
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"), [("rankboost-plus", "Ranks"), ("ndcg-boost", "Curves"), ("adarank", "Means")]
+)
+def test_figures_are_drawn(name, kind, tmp_path):
+    pytest.importorskip("matplotlib")
+    figure = next(figure for figure in PAPERS[name].figures if type(figure).__name__ == kind)
+    written = draw(STORED[name], [figure], tmp_path / "figures")
+    assert {path.suffix for path in written} == {".png", ".svg"}
+    assert all(path.stat().st_size > 5_000 for path in written)

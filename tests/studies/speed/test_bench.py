@@ -1,4 +1,4 @@
-"""Benchmarks run, on little here, and say what they measured."""
+"""Benchmarks run, on little here, and say what they measured; the formulas of what very many documents need."""
 
 import json
 import math
@@ -10,9 +10,10 @@ import pytest
 from boostplug.comparison.summary import to_json
 from studies import speed as package
 from studies.documents import filled
-from studies.speed import bench
+from studies.speed import BENCHES, bench
 from studies.speed.benchmark import Benchmark, Column, Row
 from studies.speed.benchmarks import gradients, rankers, rounds
+from studies.speed.benchmarks.scaling import TRAININGS, Cluster, Costs, needs
 from studies.speed.measuring import data
 from studies.speed.page import tables
 from studies.speed.result import from_document, number, to_file
@@ -107,3 +108,29 @@ def test_numbers_in_the_text_of_the_page_are_stored():
     rows = [row for result in STORED for row in result.rows]
     goals = [(row.values[k], most) for row in rows for k, most in row.targets.items() if k in row.values]
     assert f"{sum(value <= most for value, most in goals)} of {len(goals)} are met" in text
+
+
+XGBOOST, OUT_OF_CORE, LIGHTGBM = TRAININGS
+
+
+def test_formulas_by_hand():
+    """The figures of runs on a million documents, 16 machines of 16 cores."""
+    found = needs(TRAININGS[XGBOOST], Costs(21.0, 4.8, 426.0), Cluster(16, 16), documents=1e9, features=100)
+    assert found["seconds_per_round"] == pytest.approx(1e9 * (480 + 21) * 1e-9 / (256 * 0.7))
+    assert found["gradient_share"] == pytest.approx(21 / 501)
+    assert found["worker_gigabytes"] == pytest.approx(62.5e6 * 426e-9 + 255 * 100 * 256 * 16e-9)
+    assert found["frame_gigabytes"] == pytest.approx(25.0)
+    assert found["network_megabytes"] == pytest.approx(1.4 * 128 * 100 * 256 * 16e-6 * 2 * 15 / 16)
+    lightgbm = needs(TRAININGS[LIGHTGBM], Costs(24.0, 11.5, None), Cluster(2, 1), documents=1e6, features=20)
+    assert lightgbm["network_megabytes"] == pytest.approx(255 * 20 * 256 * 16e-6 / 2)
+    assert "worker_gigabytes" not in lightgbm
+    one = needs(TRAININGS[OUT_OF_CORE], Costs(24.0, 11.5, 1.0), Cluster(1, 1), documents=1e6, features=20)
+    assert not one.keys() & {"network_megabytes", "frame_gigabytes"}
+
+
+@pytest.mark.benchmark
+@pytest.mark.parametrize("name", BENCHES)
+def test_targets_are_met(name):
+    result = bench(name, progress=True)
+    print(result)
+    assert result.missed == []

@@ -1,14 +1,25 @@
-"""No file of the studies imports in a circle."""
+"""The programs of the studies: the examples in their docstrings, and no imports in a circle."""
 
 import ast
+import doctest
 from graphlib import TopologicalSorter
+from importlib import import_module
 from pathlib import Path
+
+import pytest
 
 DOCS = Path(__file__).parents[2] / "docs"
 MODULES = {
     ".".join(path.relative_to(DOCS).with_suffix("").parts).removesuffix(".__init__"): path
     for path in sorted((DOCS / "studies").rglob("*.py"))
 }
+
+
+@pytest.mark.parametrize("module", [name for name, path in MODULES.items() if ">>> " in path.read_text("utf-8")])
+def test_examples_print_what_they_show(module):
+    found = doctest.testmod(import_module(module))
+    assert found.attempted > 0
+    assert found.failed == 0
 
 
 def imports_of(module):
