@@ -34,7 +34,6 @@ from sklearn.model_selection import GridSearchCV
 
 import boostplug as bp
 from boostplug.adapters.reading import ADAPTERS, queries_of
-from boostplug.core import threads
 
 ROUTES = [(framework, route) for framework in FRAMEWORKS.values() for route in framework.routes()]
 every_route = pytest.mark.parametrize(("F", "route"), ROUTES, ids=[f"{F.name}-{route}" for F, route in ROUTES])
@@ -265,9 +264,12 @@ def test_threads_are_the_frameworks(F, route, spy):
 
 
 @every_framework
-def test_threads_without_the_frameworks_word_are_ours(F, spy, monkeypatch):
-    monkeypatch.setattr(threads, "_chosen", 3)
-    F.train(spy, n_jobs=None)
+def test_threads_without_the_frameworks_word_are_ours(F, spy):
+    bp.set_num_threads(3)
+    try:
+        F.train(spy, n_jobs=None)
+    finally:
+        bp.set_num_threads(None)
     assert {seen.threads for seen in spy.log} == {3}
 
 

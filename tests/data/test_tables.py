@@ -7,7 +7,6 @@ import pyarrow as pa
 import pytest
 from scipy.sparse import csr_matrix
 
-import boostplug as bp
 from boostplug.data.tables import as_features, is_frame, schema_of, split_columns, without_columns
 
 VALUES = {"a": [1.5, 2.5, np.nan], "b": [1, 2, 3]}
@@ -46,11 +45,6 @@ def test_arrays_sparse_matrices_and_plain_frames_are_not_copied():
     for X in (np.eye(3, dtype=np.int8), csr_matrix(np.eye(3)), pd.DataFrame(np.eye(3))):
         assert as_features(X) is X
         assert not is_frame(np.eye(3))
-
-
-def test_tables_that_are_not_computed_are_refused():
-    with pytest.raises(ValueError, match=r"X is a LazyFrame, which is not computed yet; pass X\.collect\(\)"):
-        bp.RankingData(pl.DataFrame(VALUES).lazy(), [0, 1, 2], group=[3])
 
 
 def test_the_users_frame_stays():

@@ -116,6 +116,7 @@ def test_lazy_frames_are_refused_with_the_remedy(ranker):
         lambda: ranker.score(lazy, Y, qid=QID),
         lambda: ranker.fit(lazy, Y, qid=QID),
         lambda: bp.split_queries(lazy, qid=QID),
+        lambda: bp.RankingData(lazy, Y, qid=QID),
     ):
         with pytest.raises(ValueError, match=r"is a LazyFrame, which is not computed yet; pass (X|data).collect"):
             call()

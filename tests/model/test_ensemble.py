@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from serving import by_onnx, by_treelite
 from sklearn.tree import DecisionTreeRegressor
 
+from boostplug.core.threads import forced_threads
 from boostplug.model.ensemble import Ensemble
 from boostplug.model.xgboost import xgboost_model
 from boostplug.weak_rankers import Cuts, Feature, Stump, Tree
@@ -183,13 +184,12 @@ def test_no_threshold_hangs_on_the_number_of_rounds():
     assert np.array_equal(model.predict(X), sum_of_terms(model, X))  # sums of ones are exact
 
 
-def test_predicts_the_same_with_any_number_of_threads(monkeypatch):
-    model = Ensemble(ROUNDS["all"], n_features=N_FEATURES)
-    X = data(5, 50_000)
-    monkeypatch.setattr("boostplug.core.threads._chosen", 1)
-    alone = model.predict(X)
-    monkeypatch.setattr("boostplug.core.threads._chosen", 3)
-    assert np.array_equal(model.predict(X), alone)
+def test_predicts_the_same_with_any_number_of_threads():
+    model, X, found = Ensemble(ROUNDS["all"], n_features=N_FEATURES), data(5, 50_000), []
+    for n_threads in (1, 3):
+        with forced_threads(n_threads):
+            found.append(model.predict(X))
+    assert np.array_equal(*found)
 
 
 def test_xgboost_has_no_model_that_adds_features():

@@ -42,17 +42,6 @@ def test_tree_of_sklearn_predicts_the_same_bit_for_bit(options, missing):
         assert np.array_equal(tree.predict(given), grown.predict(rows))
 
 
-def test_split_of_known_from_missing():
-    """Scikit-learn's threshold is then inf, or the missing go with nobody."""
-    X = np.array([[1.0], [2.0], [3.0], [np.nan], [np.nan]])
-    for y in ([0, 0, 0, 1, 1], [1, 1, 1, 0, 0]):
-        grown = DecisionTreeRegressor(max_depth=1).fit(X, y)
-        tree = Tree.from_sklearn(grown)
-        assert np.isinf(grown.tree_.threshold[0])
-        assert tree.threshold[0] == -np.inf
-        assert tree.predict(X).tolist() == y
-
-
 def test_a_threshold_that_is_nan_sends_all_known_values_right():
     """Before 1.9, scikit-learn writes it where it splits known from missing in some nodes."""
     X = np.array([[1.0], [2.0], [np.nan]])
