@@ -276,19 +276,7 @@ def test_threads_without_the_frameworks_word_are_ours(F, spy):
 # --- inputs -------------------------------------------------------------------------------------------------------
 
 NAMES = list("abcd")
-FRAMES = {
-    "pandas": (lambda x: pd.DataFrame(x, columns=NAMES), pd.Series, lambda d, q: d.assign(qid=q)),
-    "polars": (
-        lambda x: pl.DataFrame(x, schema=NAMES),
-        pl.Series,
-        lambda d, q: d.with_columns(pl.Series(q).alias("qid")),
-    ),
-    "pyarrow": (
-        lambda x: pa.table({name: x[:, i] for i, name in enumerate(NAMES)}),
-        pa.array,
-        lambda d, q: d.append_column("qid", pa.array(q)),
-    ),
-}
+FRAMES = {"pandas": (pd.DataFrame, pd.Series), "polars": (pl.DataFrame, pl.Series), "pyarrow": (pa.table, pa.array)}
 
 
 @every_framework
@@ -296,21 +284,21 @@ FRAMES = {
 def test_frames(F, kind):
     if kind not in F.frames:
         pytest.skip(f"the ranker of this version takes no {kind} tables")
-    frame, series, with_qid = FRAMES[kind]
-    expected = F.predict(F.train(LOSS)[0])
-    for given in ({"qid": series(np.array([f"q{i}" for i in QID]))}, {"qid": None, "group": series(GROUP)}):
-        ranker = F.fit(LOSS, frame(X), series(Y), **given)
-        np.testing.assert_array_equal(ranker.predict(frame(X)), expected)
-    data, valid = with_qid(frame(X), QID), with_qid(frame(VX), VQID)
+    table, series = FRAMES[kind]
+    columns, of_sets = (dict(zip(NAMES, x.T, strict=True)) for x in (X, VX))
+    frame, expected = table(columns), F.predict(F.train(LOSS)[0])
+    for given in ({"qid": series(np.array([f"q{i}" for i in QID]))}, {"group": series(GROUP)}):
+        np.testing.assert_array_equal(F.fit(LOSS, frame, series(Y), **given).predict(frame), expected)
+    data, valid = table({**columns, "qid": QID}), table({**of_sets, "qid": VQID})
     ones = series(np.ones(len(Y)))
     ranker = F.fit(LOSS, data, series(Y), qid=None, valid=(valid, series(VY), None), sample_weight=ones)
     np.testing.assert_array_equal(ranker.predict(data), expected)
-    np.testing.assert_array_equal(ranker.predict(frame(X)), expected)
+    np.testing.assert_array_equal(ranker.predict(frame), expected)
     assert ranker.feature_names_in_.tolist() == NAMES
     ndcg = bp.NDCG(10)(expected, bp.Queries(Y, group=GROUP))
     assert ranker.score(data, series(Y)) == bp.make_scorer(bp.NDCG(10))(ranker, data, series(Y)) == ndcg
     column = pa.chunked_array([Y]) if kind == "pyarrow" else series(Y)
-    np.testing.assert_array_equal(F.predict(F.train(LOSS, F.data(data=frame(X), label=column))[0], frame(X)), expected)
+    np.testing.assert_array_equal(F.predict(F.train(LOSS, F.data(data=frame, label=column))[0], frame), expected)
 
 
 @every_framework

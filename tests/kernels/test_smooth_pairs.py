@@ -28,29 +28,23 @@ def cuts(monkeypatch):
     return found
 
 
-def sums_of(terms, scores, queries):
+def sums_of(terms, scores, queries, factor=None, gain=None):
     groups = queries.grade_groups
-    return sum_over_pairs(terms, frozen(scores.copy()), queries, np.full(len(groups.query), groups.unit))
+    factor = np.full(len(groups.query), groups.unit) if factor is None else factor.copy()
+    return sum_over_pairs(terms, frozen(scores.copy()), queries, factor, gain=gain)
 
 
-def all_pairs(function, sign, scores, weight):
-    """Return Σ_j w_ij κ(F_i - F_j) + sign Σ_j w_ji κ(F_j - F_i) of each i; w_ij is 0 unless i has the higher grade."""
+def assert_all_pairs(terms, scores, queries, weight=1.0, accuracy=ACCURACY, **options):
+    """Check Σ_j w_ij κ(F_i - F_j) ± Σ_j w_ji κ(F_j - F_i) of each row i, beside the largest; i has the higher grade."""
+    query, labels, n = queries.query_of_row, queries.labels, len(scores)
+    weight = weight * ((query[:, None] == query) & (labels[:, None] > labels))
     i, j = np.nonzero(weight)
-    terms, n = weight[i, j] * function(scores[i] - scores[j]), len(scores)
-    return np.bincount(i, terms, n) + sign * np.bincount(j, terms, n)
-
-
-def assert_all_pairs(terms, scores, labels):
-    """Check the sums of one list in every row, beside the largest."""
-    weight = (labels[:, None] > labels).astype(float)
     for found, function, sign in zip(
-        sums_of(terms, scores, bp.Queries(labels, group=[len(labels)])),
-        terms.functions,
-        terms.signs[1],
-        strict=True,
+        sums_of(terms, scores, queries, **options), terms.functions, terms.signs[1], strict=True
     ):
-        expected = all_pairs(function, sign, scores, weight)
-        np.testing.assert_allclose(found, expected, rtol=0, atol=ACCURACY * np.abs(expected).max())
+        of_pairs = weight[i, j] * function(scores[i] - scores[j])
+        expected = np.bincount(i, of_pairs, n) + sign * np.bincount(j, of_pairs, n)
+        np.testing.assert_allclose(found, expected, rtol=0, atol=accuracy * np.abs(expected).max())
 
 
 @pytest.mark.parametrize("function", [curvature, wrong, lambda d: softplus(d) ** 2])
@@ -74,9 +68,9 @@ def test_tails_of_every_form(name, cuts):
     pair = PairFunction(*FUNCTIONS[name], 1.0)
     for n in (30, 400):
         for spread in (1.0, 30.0, 1000.0, 1e6):
-            scores, labels = spread * rng.normal(size=n), rng.integers(0, 4, n)
+            scores, queries = spread * rng.normal(size=n), bp.Queries(rng.integers(0, 4, n), group=[n])
             for terms in (pair.for_value, pair.for_derivatives):
-                assert_all_pairs(terms, scores, labels)
+                assert_all_pairs(terms, scores, queries)
         assert bool(cuts) == (n == 400)
 
 
@@ -84,15 +78,15 @@ def test_clusters_far_apart(cuts):
     """Few blocks between them hold documents, or none; the last two have more blocks than a list may have."""
     rng = np.random.default_rng(3)
     n = 1000
-    labels = rng.integers(0, 4, n)
+    queries = bp.Queries(rng.integers(0, 4, n), group=[n])
     for places in ([0.0, 35.0, 37.5, 40.0, 42.5], [-1e6, 0.0, 1e6], [0.0, 1e3], [0.0, 1e17], [0.0, 1e300]):
         scores = rng.choice(places, n) + 0.3 * rng.normal(size=n)
-        assert_all_pairs(LOGISTIC.for_derivatives, scores, labels)
+        assert_all_pairs(LOGISTIC.for_derivatives, scores, queries)
     assert len(cuts) == 5
     scores = 1e4 * rng.random(n)  # every document by itself
     scores[:500] = rng.normal(size=500)
-    assert_all_pairs(LOGISTIC.for_derivatives, scores, labels)
-    assert_all_pairs(LOGISTIC.for_value, scores, labels)
+    assert_all_pairs(LOGISTIC.for_derivatives, scores, queries)
+    assert_all_pairs(LOGISTIC.for_value, scores, queries)
 
 
 FUNCTIONS_OF = {
@@ -120,17 +114,11 @@ def test_every_way_of_summing(name, n_grades, spread, cuts):
     labels, scores = rng.integers(0, n_grades, n) / n_grades, spread * rng.normal(size=n)
     a, b, factor = 0.2 + rng.random(n), 0.2 + rng.random(n), np.array([1.0, 0.5, 2.0])
     queries = with_pair_weights(bp.Queries(labels, group=group), a, b)
-    groups, query = queries.grade_groups, queries.query_of_row
-    above = (query[:, None] == query) & (labels[:, None] > labels)
-    levels = frozen(np.exp(3.0 * groups.group_grade))
-    level = np.zeros(n)
+    groups, weight = queries.grade_groups, a[:, None] * b * factor[queries.query_of_row]
+    levels, level = frozen(np.exp(3.0 * groups.group_grade)), np.zeros(n)
     level[groups.rows] = np.repeat(levels, np.diff(groups.group_start))
     # Beside each other: no gains, gains, and gains of which only the gaps are left.
     for gain, gaps in ((None, 1.0), (levels, level[:, None] - level), (frozen(levels + 1e4), level[:, None] - level)):
-        weight = above * gaps * a[:, None] * b * factor[query]
-        terms = FUNCTIONS_OF[name]
-        found = sum_over_pairs(terms, frozen(scores.copy()), queries, factor.copy(), gain=gain)
-        for of_output, function, sign in zip(found, terms.functions, terms.signs[1], strict=True):
-            expected = all_pairs(function, sign, scores, weight)
-            np.testing.assert_allclose(of_output, expected, rtol=0, atol=2.0 * ACCURACY * np.abs(expected).max())
+        given = {"factor": factor, "gain": gain, "accuracy": 2.0 * ACCURACY}
+        assert_all_pairs(FUNCTIONS_OF[name], scores, queries, gaps * weight, **given)
     assert len(cuts) >= (3 if n_grades < 31 else 9)
