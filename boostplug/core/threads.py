@@ -146,7 +146,7 @@ def run_evenly(kernel: Callable[[int, int], None], n_parts: int, work: int) -> N
 def numbers_by_query(
     kernel: Callable[..., None], boundaries: NDArray[np.int64], *arguments: Any
 ) -> NDArray[np.float64]:
-    """Return one number per query, written by ``kernel(*arguments, first, last, out)``, run in parallel."""
+    """Return one number per query, written by ``kernel(first, last, *arguments, out)``, run in parallel."""
     out = np.empty(len(boundaries) - 1)
-    run_over_queries(lambda first, last: kernel(*arguments, first, last, out), boundaries)
+    run_over_queries(kernel, boundaries, *arguments, out)
     return out

@@ -13,8 +13,8 @@ _NONE = frozen(np.zeros(0))
 
 @compiled()
 def _dcg(
-    scores: Floats, gains: Floats, ideal: Floats, boundaries: Ints, discount: Floats, places: Ints, cutoffs: Ints,
-    average: bool, first: int, last: int, out: Floats,
+    first: int, last: int, scores: Floats, gains: Floats, ideal: Floats, boundaries: Ints, discount: Floats,
+    places: Ints, cutoffs: Ints, average: bool, out: Floats,
 ) -> None:  # fmt: skip
     r"""Write the DCG of each query, divided by its `ideal` DCG unless that is empty; NaN where the ideal DCG is 0.
 
@@ -96,8 +96,8 @@ def _ones(boundaries: Ints, k: int) -> Floats:
 
 @compiled()
 def _average_precision(
-    scores: Floats, relevant: Floats, n_relevant: Floats, boundaries: Ints, k: int, average: bool,
-    first: int, last: int, out: Floats,
+    first: int, last: int, scores: Floats, relevant: Floats, n_relevant: Floats, boundaries: Ints, k: int,
+    average: bool, out: Floats,
 ) -> None:  # fmt: skip
     r"""Write the average precision of the queries ``first <= q < last``; NaN for a query without relevant documents.
 
@@ -145,7 +145,7 @@ def average_precision(
 
 
 @compiled()
-def _mean_ndcg_weights(gains: Floats, boundaries: Ints, discount: Floats, first: int, last: int, out: Floats) -> None:
+def _mean_ndcg_weights(first: int, last: int, gains: Floats, boundaries: Ints, discount: Floats, out: Floats) -> None:
     r"""Write the weights of gains by rank in the mean NDCG over the cut-offs 1 … n; 0 if the ideal DCG is 0.
 
     .. math:: \frac1n \sum_{k \le n} \frac{\mathrm{DCG}_k}{\mathrm{ideal}_k} = \sum_j g_j c_j, \qquad
@@ -175,14 +175,14 @@ def _mean_ndcg_weights(gains: Floats, boundaries: Ints, discount: Floats, first:
 def mean_ndcg_weights(gains: Floats, boundaries: Ints, discount: Floats) -> Floats:
     """Return the discounts, an entry per row, with which `dcg` is the mean NDCG over all cut-offs."""
     out = np.empty(len(gains))
-    run_over_queries(lambda a, b: _mean_ndcg_weights(gains, boundaries, discount, a, b, out), boundaries)
+    run_over_queries(_mean_ndcg_weights, boundaries, gains, boundaries, discount, out)
     return frozen(out)
 
 
 @compiled()
 def _reciprocal_rank(
-    scores: Floats, relevant: Floats, n_relevant: Floats, boundaries: Ints, k: int, average: bool,
-    first: int, last: int, out: Floats,
+    first: int, last: int, scores: Floats, relevant: Floats, n_relevant: Floats, boundaries: Ints, k: int,
+    average: bool, out: Floats,
 ) -> None:  # fmt: skip
     r"""Write the reciprocal rank of the first relevant document, 0 below rank k; NaN for a query without relevant ones.
 

@@ -42,8 +42,8 @@ def _stops_in_random_order(stops: Floats, rows: Ints, ranks: int, stop_at: Float
 
 @compiled()
 def expected_reciprocal_rank(
-    scores: Floats, stops: Floats, n_relevant: Floats, boundaries: Ints, k: int, average: bool,
-    first: int, last: int, out: Floats,
+    first: int, last: int, scores: Floats, stops: Floats, n_relevant: Floats, boundaries: Ints, k: int, average: bool,
+    out: Floats,
 ) -> None:  # fmt: skip
     r"""Write the expected 1/rank at which a user stops; NaN for a query without relevant documents.
 

@@ -36,7 +36,7 @@ class Grades(NamedTuple):
 
 
 @compiled()
-def _grades_by_query(labels: Floats, judged: Bools, boundaries: Ints, first: int, last: int, out: Grades) -> None:
+def _grades_by_query(first: int, last: int, labels: Floats, judged: Bools, boundaries: Ints, out: Grades) -> None:
     """Write the fields of `Grades` for the queries ``first <= q < last``."""
     code, rank, n_judged, n_grades, n_pairs = out
     workspace = workspace_for(boundaries, first, last)
@@ -75,7 +75,7 @@ def grades_by_query(labels: Floats, judged: Bools, boundaries: Ints) -> Grades:
         n_grades=np.empty(n_queries, np.int64),
         n_pairs=np.empty(n_queries),
     )
-    run_over_queries(lambda a, b: _grades_by_query(labels, judged, boundaries, a, b, grades), boundaries)
+    run_over_queries(_grades_by_query, boundaries, labels, judged, boundaries, grades)
     for array in grades:
         array.setflags(write=False)
     return grades
@@ -117,7 +117,13 @@ def judged_by_score(scores: Floats, code: Ints, start: int, stop: int, workspace
 
 @compiled()
 def _discordance(
-    scores: Floats, grades: Grades, boundaries: Ints, in_order: bool, first: int, last: int, out: Floats
+    first: int,
+    last: int,
+    scores: Floats,
+    grades: Grades,
+    boundaries: Ints,
+    in_order: bool,
+    out: Floats,
 ) -> None:
     """Count the pairs of judged documents of each query: misordered, tied despite different grades, and all tied ones.
 
@@ -158,13 +164,19 @@ def discordance(scores: Floats, grades: Grades, boundaries: Ints, *, in_order: b
     ndarray of shape (3, n_queries)
     """
     out = np.empty((3, len(boundaries) - 1))
-    run_over_queries(lambda a, b: _discordance(scores, grades, boundaries, in_order, a, b, out), boundaries)
+    run_over_queries(_discordance, boundaries, scores, grades, boundaries, in_order, out)
     return out
 
 
 @compiled()
 def _rank_sums(
-    scores: Floats, grades: Grades, boundaries: Ints, in_order: bool, first: int, last: int, out: Floats
+    first: int,
+    last: int,
+    scores: Floats,
+    grades: Grades,
+    boundaries: Ints,
+    in_order: bool,
+    out: Floats,
 ) -> None:
     """Sum the products and squares of the centred ranks of the judged documents, x by score and y by grade.
 
@@ -201,14 +213,14 @@ def rank_sums(scores: Floats, grades: Grades, boundaries: Ints, *, in_order: boo
     ndarray of shape (3, n_queries)
     """
     out = np.empty((3, len(boundaries) - 1))
-    run_over_queries(lambda a, b: _rank_sums(scores, grades, boundaries, in_order, a, b, out), boundaries)
+    run_over_queries(_rank_sums, boundaries, scores, grades, boundaries, in_order, out)
     return out
 
 
 @compiled()
 def binary_preference(
-    scores: Floats, relevant: Floats, n_relevant: Floats, code: Ints, boundaries: Ints, average: bool,
-    first: int, last: int, out: Floats,
+    first: int, last: int, scores: Floats, relevant: Floats, n_relevant: Floats, code: Ints, boundaries: Ints,
+    average: bool, out: Floats,
 ) -> None:  # fmt: skip
     r"""Write the binary preference (bpref) of each query over its judged documents (`code` ≥ 0).
 
