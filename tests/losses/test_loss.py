@@ -26,27 +26,26 @@ class Squares(bp.Loss):
 
 # Traits
 
-A_TO_J = {
-    "hessian": "bound", "labels": bp.LabelRange(0.0, 4.0), "shift_invariant": False, "compares_documents": True,
-    "gradient_of_value": False, "ties_in_row_order": True, "pairs": True, "positions": True, "couples_queries": True,
+FORMER = {
+    "hessian_kind": "bound", "label_range": bp.LabelRange(0.0, 4.0), "shift_invariant": False,
+    "compares_documents": True, "has_gradient_of_value": False, "ties_in_row_order": True, "takes_pairs": True,
+    "needs_position": True, "couples_queries": True,
 }  # fmt: skip
-FORMER = [
-    "hessian_kind", "label_range", "shift_invariant", "compares_documents", "has_gradient_of_value",
-    "ties_in_row_order", "takes_pairs", "needs_position", "couples_queries",
-]  # fmt: skip
+MEANT = bp.Traits(
+    hessian="bound", labels=bp.LabelRange(0.0, 4.0), shift_invariant=False, compares_documents=True,
+    gradient_of_value=False, ties_in_row_order=True, pairs=True, positions=True, couples_queries=True,
+)  # fmt: skip
 
 
 def test_attributes_from_before_traits_mean_the_same():
     """Plain, as properties, below a loss whose traits are a property, and in a class of a class."""
-    stated = dict(zip(FORMER, A_TO_J.values(), strict=True))
-    properties = {name: property(lambda self, value=value: value) for name, value in stated.items()}
-    for attributes in (stated, properties):
+    properties = {name: property(lambda self, value=value: value) for name, value in FORMER.items()}
+    for attributes in (FORMER, properties):
         plain, below = (type("Own", (kind,), attributes) for kind in (Squares, bp.QBRank))
-        assert plain().traits == below().traits == bp.Traits(**A_TO_J)
+        assert plain().traits == below().traits == MEANT
         assert plain().hessian_kind == "bound"
         assert plain().couples_queries
-        again = type("Again", (below,), {"takes_pairs": False})
-        assert again().traits == bp.Traits(**A_TO_J | {"pairs": False})
+        assert type("Again", (below,), {"takes_pairs": False})().traits == replace(MEANT, pairs=False)
     for options in ({}, {"preference_weight": 1.0}):
         with_kind = type("WithKind", (bp.QBRank,), {"hessian_kind": property(lambda self: "model")})
         assert with_kind(**options).traits == replace(bp.QBRank(**options).traits, hessian="model")
@@ -69,14 +68,14 @@ def traits_of_sum(*parts):
 
 def test_traits_of_a_sum_are_those_of_its_parts_together():
     one = bp.Traits(hessian="exact", labels=bp.LabelRange(0.0, 4.0), pairs=True)
-    other = bp.Traits(**A_TO_J | {"hessian": "exact", "labels": bp.LabelRange(-1.0, 1.0, True), "n_totals": 5})
-    both = bp.Traits(
-        **A_TO_J | {"hessian": "exact", "labels": bp.LabelRange(0.0, 1.0, True), "pairs": False, "n_totals": 7}
-    )
-    assert traits_of_sum(one, replace(other, pairs=False)) == traits_of_sum(replace(other, pairs=False), one) == both
-    assert traits_of_sum(one, other) == replace(both, pairs=True)
+    other = replace(MEANT, hessian="exact", labels=bp.LabelRange(-1.0, 1.0, True), pairs=False, n_totals=5)
+    both = replace(other, labels=bp.LabelRange(0.0, 1.0, True), n_totals=7)
+    assert traits_of_sum(one, other) == traits_of_sum(other, one) == both
+    assert traits_of_sum(one, replace(other, pairs=True)) == replace(both, pairs=True)
     assert traits_of_sum(one) == one
-    assert not traits_of_sum(bp.Traits(hessian="exact", shift_invariant=False)).compares_documents
+    by_label = bp.Traits(hessian="exact", shift_invariant=False)
+    assert traits_of_sum(one, by_label).compares_documents
+    assert not traits_of_sum(by_label).compares_documents
 
 
 @pytest.mark.parametrize(
