@@ -74,6 +74,6 @@ class Adapter(Protocol):
         """Return the dataset of which this one is a subset, None if it is none."""
         return None
 
-    def refuse_slices(self, dataset: Any) -> None:  # noqa: ARG002 (the default: `parent`)
+    def check_no_slices(self, dataset: Any) -> None:  # noqa: ARG002 (the default: `parent`)
         """Make slicing raise, if a slice has lost what is attached to the dataset and does not know its parent."""
         return

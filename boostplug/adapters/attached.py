@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from boostplug.adapters.reading import Record, adapter_of, dataset_names, record_of
-from boostplug.core.checks import vector
+from boostplug.core.checks import as_vector
 from boostplug.data.named_labels import named_labels
 from boostplug.data.pairs import Pairs
 from boostplug.data.positions import as_positions
@@ -50,7 +50,7 @@ def set_pairs(dataset: Any, pairs: Pairs, *, labelled: Any = None) -> None:
     )
     if not isinstance(pairs, Pairs):
         raise TypeError(f"pairs must be a boostplug.Pairs(winner, loser), got {type(pairs).__name__}")
-    mask = None if labelled is None else vector("labelled", labelled).copy()
+    mask = None if labelled is None else as_vector("labelled", labelled).copy()
     if mask is not None and mask.dtype != np.bool_:
         raise ValueError(f"labelled must hold one bool per row, got {len(mask)} values of dtype {mask.dtype}")
     record.pairs, record.labelled, record.read = pairs, mask, None
@@ -133,7 +133,7 @@ def set_positions(dataset: Any, positions: Any) -> None:
     record = _record_to_attach(
         dataset, "on Dask, pass position= to fit of boostplug.dask.XGBRanker or boostplug.dask.LGBMRanker"
     )
-    record.position, record.read = as_positions(positions, len(vector("positions", positions))), None
+    record.position, record.read = as_positions(positions, len(as_vector("positions", positions))), None
 
 
 def _record_to_attach(dataset: Any, remedy_on_dask: str) -> Record:
@@ -143,5 +143,5 @@ def _record_to_attach(dataset: Any, remedy_on_dask: str) -> Record:
         if "dask" in type(dataset).__module__.split("."):
             raise TypeError(f"got {type(dataset).__name__}; {remedy_on_dask}")
         raise TypeError(f"dataset must be a {dataset_names()}, got {type(dataset).__name__}")
-    adapter.refuse_slices(dataset)
+    adapter.check_no_slices(dataset)
     return record_of(dataset)

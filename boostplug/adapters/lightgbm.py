@@ -47,17 +47,17 @@ class LightGBM(Adapter):
                 raise ValueError(
                     f"{name}[{row}] = {values[row]} is infinite to LightGBM; pass finite numbers below 1e38"
                 )
-        refuse_bagging_by_query(dataset.params or {})
-        refuse_machines(dataset.params or {})
+        check_no_bagging_by_query(dataset.params or {})
+        check_no_machines(dataset.params or {})
         if self.parent(dataset) is not None:
-            _refuse_partial_queries(dataset)
+            _check_complete_queries(dataset)
 
     def parent(self, dataset: Any) -> Any:
         """Return the Dataset of which this one is a subset."""
         return None if dataset.used_indices is None else dataset.reference
 
 
-def refuse_bagging_by_query(parameters: Mapping[str, Any]) -> None:
+def check_no_bagging_by_query(parameters: Mapping[str, Any]) -> None:
     """Raise for bagging of complete queries, which LightGBM has for its own objectives only."""
     if str(parameters.get("bagging_by_query")).lower() in {"true", "1", "+"}:
         raise ValueError(
@@ -67,7 +67,7 @@ def refuse_bagging_by_query(parameters: Mapping[str, Any]) -> None:
         )
 
 
-def refuse_machines(parameters: Mapping[str, Any]) -> None:
+def check_no_machines(parameters: Mapping[str, Any]) -> None:
     """Raise for a training on several machines."""
     machines = any(parameters.get(alias) for alias in ("machines", "workers", "nodes"))
     if machines or any(int(parameters.get(alias) or 1) > 1 for alias in ("num_machines", "num_machine")):
@@ -77,7 +77,7 @@ def refuse_machines(parameters: Mapping[str, Any]) -> None:
         )
 
 
-def _refuse_partial_queries(subset: Any) -> None:
+def _check_complete_queries(subset: Any) -> None:
     """Raise for a subset that holds only some rows of a query, or rows repeatedly."""
     boundaries = subset.reference.get_field("group")  # not get_group(), which goes stale
     if boundaries is None or len(boundaries) < 2:

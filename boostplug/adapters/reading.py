@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from boostplug.adapters.adapter import Adapter, Fields
 from boostplug.adapters.lightgbm import LightGBM
 from boostplug.adapters.xgboost import XGBoost
-from boostplug.core.checks import numbers
+from boostplug.core.checks import as_floats
 from boostplug.data.pairs import Pairs
 from boostplug.data.queries import Queries
 
@@ -145,4 +145,4 @@ def queries_of_arrays(labels: Any, weight: Any, group: Any) -> Queries:
 
 def _as_floats(name: str, values: Any) -> Any:
     """Return numbers as floats; arrays of floats, as frameworks pass them, are returned unchecked."""
-    return values if isinstance(values, np.ndarray) and values.dtype.kind == "f" else numbers(name, values)
+    return values if isinstance(values, np.ndarray) and values.dtype.kind == "f" else as_floats(name, values)

@@ -54,7 +54,7 @@ class XGBoost(Adapter):
             columns = fields.labels.size // dataset.num_row()
             raise ValueError(f"labels must be one-dimensional; the xgb.DMatrix has {columns} columns of labels")
 
-    def refuse_slices(self, dataset: Any) -> None:
+    def check_no_slices(self, dataset: Any) -> None:
         """Make `slice` raise, which `xgb.cv` calls too: a slice has no reference to its DMatrix."""
         dataset.slice = _refuse_slice
 

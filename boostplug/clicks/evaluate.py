@@ -14,8 +14,8 @@ from boostplug.core.checks import (
     check_instance,
     check_integer,
     check_number,
+    check_values,
     frozen,
-    refuse_where,
     scores_of_rows,
 )
 from boostplug.core.randomness import RandomState, generator
@@ -25,7 +25,7 @@ from boostplug.data.positions import as_propensities, check_propensities, weight
 from boostplug.data.queries import Queries
 from boostplug.kernels.metrics.dcg_ap import dcg
 from boostplug.metrics import DCG, Metric, Precision
-from boostplug.metrics.dcg import discounts
+from boostplug.metrics.gains import discounts
 
 _LARGEST_CLICK = 1e100  # of click_value: sums are finite
 
@@ -146,7 +146,7 @@ def evaluate(
     check_propensities(np.where(log.clicked > 0, log.position, 1), len(theta))
     shown, first = log.shown, log.boundaries[:-1][log.page_of_row]
     why = "differs from the first row of its page; aggregate complete pages, or pass single ones"
-    refuse_where("log.impressions", shown != shown[first], shown, why)
+    check_values("log.impressions", shown != shown[first], shown, why)
 
     clicks, weight = log.clicked[rows], weights_of_clicks(theta, log.position[rows], most)
     value = _values_of_clicks(click_value, log)[rows]
@@ -210,7 +210,7 @@ def _values_of_clicks(click_value: ArrayLike | None, log: ClickLog) -> Floats:
         return np.ones(log.n_rows)
     values = numbers_of_rows("click_value", click_value, log.n_rows, log=log)
     bad = (log.clicked > 0) & ~((values >= 0.0) & (values <= _LARGEST_CLICK))
-    refuse_where("click_value", bad, values, f"is not a value of a click; pass numbers from 0 to {_LARGEST_CLICK:g}")
+    check_values("click_value", bad, values, f"is not a value of a click; pass numbers from 0 to {_LARGEST_CLICK:g}")
     if not values[log.clicked > 0].any():
         raise ValueError("click_value is 0 for all clicks, so no ranking has a value; pass what clicks bring")
     return values

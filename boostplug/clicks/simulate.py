@@ -6,7 +6,7 @@ from typing import Any, Literal
 import numpy as np
 
 from boostplug.core.arrays import Bools, Floats, Ints
-from boostplug.core.checks import check_choice, check_instance, check_integer, check_number, refuse_where
+from boostplug.core.checks import check_choice, check_instance, check_integer, check_number, check_values
 from boostplug.core.extras import imported
 from boostplug.core.randomness import RandomState, generator
 from boostplug.data.boundaries import numbers_of_rows, places_within
@@ -119,7 +119,7 @@ def simulate(
         max_position = check_integer("max_position", max_position, 1, ", or None for all documents")
     rng = generator(random_state)
     y, group = found.y, found.group
-    refuse_where("y", (y < 0) | (y > _LARGEST_LABEL), y, "is not a label from 0 to 1000; shift or scale the labels")
+    check_values("y", (y < 0) | (y > _LARGEST_LABEL), y, "is not a label from 0 to 1000; shift or scale the labels")
     filled = np.flatnonzero(group > 0)
     if not len(filled):
         raise ValueError("data has no rows; pass at least one query with documents")
@@ -170,7 +170,7 @@ def _scores(name: str, ranker: Any, data: RankingData, rng: np.random.Generator)
     if not isinstance(ranker, type) and hasattr(ranker, "predict"):
         ranker, name = ranker.predict(data.X), f"{name}.predict(X)"
     scores = numbers_of_rows(name, ranker, data.n_rows, **{"data.X": data.X})
-    refuse_where(name, np.isnan(scores), scores, "has no rank; replace it")
+    check_values(name, np.isnan(scores), scores, "has no rank; replace it")
     return scores
 
 

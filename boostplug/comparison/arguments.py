@@ -20,8 +20,8 @@ from boostplug.comparison.training.trees import Plan, Trees
 from boostplug.comparison.training.tuning import silent_optuna
 from boostplug.core.checks import check_flag, check_instance, check_integer, did_you_mean, shown
 from boostplug.core.extras import install, is_installed
-from boostplug.core.naming import distinct_names
 from boostplug.core.threads import get_num_threads
+from boostplug.core.values import distinct_names
 from boostplug.data.inputs import CheckedInputs
 from boostplug.data.tables import check_same_sparsity, schema_of
 from boostplug.estimators.parameter_names import LIGHTGBM_ALIASES, check_parameter_names, is_dart
@@ -283,7 +283,7 @@ def _why_undefined(metric: Metric, part: CheckedInputs, name: str) -> str | None
         raise ValueError(f"{metric.name} cannot be computed on {name}: {error}") from None
     if not np.isnan(values).all():
         return None
-    most = metric.reads(part.queries).labels.max()
+    most = metric.judges_by(part.queries).labels.max()
     return f"undefined on every query of {name}: it has no relevant document, with labels up to {most:g}"
 
 

@@ -14,7 +14,7 @@ from boostplug.data.queries import Queries
 from boostplug.metrics import DCG, PairError, Precision, Recall
 from boostplug.metrics.by_rank import ABOVE_0, relevance
 from boostplug.metrics.grades import grades_of
-from boostplug.metrics.on_label import MetricOnLabel
+from boostplug.metrics.metric import MetricOnLabel
 
 Values = Callable[[Floats, Queries], Floats]
 """Of the scores and the queries, a value of each query."""
@@ -42,7 +42,7 @@ _COUNTS: list[tuple[str, str, float, int, Values]] = [  # in words, with the fac
 
 def judging_queries(outcomes: Outcomes, fold: int) -> Queries:
     """Return the test queries of a fold with the label by which the metric judges."""
-    return outcomes.plan.metric.reads(outcomes.data.tests[fold].queries)
+    return outcomes.plan.metric.judges_by(outcomes.data.tests[fold].queries)
 
 
 def plain_counts(outcomes: Outcomes, decision: Decision) -> dict[str, Any] | None:

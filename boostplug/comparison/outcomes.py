@@ -18,7 +18,7 @@ from boostplug.comparison.training.runs import Method, Run
 from boostplug.comparison.training.trees import Plan
 from boostplug.core.arrays import Floats
 from boostplug.core.cached import cached_property
-from boostplug.core.naming import label
+from boostplug.core.values import label
 from boostplug.losses import Loss
 
 FoldSeed = tuple[int, int]

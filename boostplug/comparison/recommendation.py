@@ -16,7 +16,7 @@ from boostplug.comparison.training.baselines import LINEAR, loss_of_linear
 from boostplug.comparison.training.frameworks import FRAMEWORKS, WITHOUT_FRAMEWORK, framework_objective
 from boostplug.comparison.training.runs import Method, Run
 from boostplug.comparison.training.trees import Setting, Trees
-from boostplug.core.naming import distinct_names
+from boostplug.core.values import distinct_names
 from boostplug.estimators.parameter_names import LIGHTGBM_ALIASES, POINTWISE, XGBOOST_ALIASES
 from boostplug.losses import LOSSES, ClickLogLoss, Loss
 from boostplug.metrics import Metric

@@ -12,12 +12,12 @@ from scipy.sparse.csgraph import connected_components
 from boostplug.core.arrays import Floats
 from boostplug.core.checks import (
     LARGEST_WEIGHT,
+    as_floats,
     check_choice,
     check_integer,
     check_number,
-    numbers,
-    refuse_other_order,
-    refuse_where,
+    check_order,
+    check_values,
 )
 
 _BLOCK = 1 << 22  # signs in memory at once
@@ -104,8 +104,8 @@ def holm(p: ArrayLike) -> Floats:
     >>> holm([0.01, 0.04, 0.03])
     array([0.03, 0.06, 0.06])
     """
-    values = numbers("p", p)
-    refuse_where("p", (values < 0) | (values > 1), values, "is not between 0 and 1; NaN stands for no test")
+    values = as_floats("p", p)
+    check_values("p", (values < 0) | (values > 1), values, "is not between 0 and 1; NaN stands for no test")
     out = np.full(values.shape, np.nan)
     tested = np.flatnonzero(~np.isnan(values))
     order = tested[np.argsort(values[tested], kind="stable")]
@@ -259,9 +259,9 @@ def merge_repeated(
 
 def _differences(a: ArrayLike, b: ArrayLike, weight: ArrayLike | None) -> tuple[Floats, Floats]:
     """Return the differences of the defined queries, 0 if it is only rounding, and their weights."""
-    refuse_other_order(a=a, b=b, weight=weight)
-    x, y = numbers("a", a), numbers("b", b)
-    v = np.ones_like(x) if weight is None else numbers("weight", weight)
+    check_order(a=a, b=b, weight=weight)
+    x, y = as_floats("a", a), as_floats("b", b)
+    v = np.ones_like(x) if weight is None else as_floats("weight", weight)
     if not len(x) == len(y) == len(v):
         raise ValueError(f"a, b and weight must hold one value per query, got shapes {x.shape}, {y.shape}, {v.shape}")
     undefined = np.isnan(x)
@@ -276,10 +276,10 @@ def _differences(a: ArrayLike, b: ArrayLike, weight: ArrayLike | None) -> tuple[
 def _check_values(weight: Floats, undefined: NDArray[np.bool_], **values: Floats) -> None:
     """Raise for infinite values, and for invalid weights of defined queries."""
     for name, of_queries in values.items():
-        refuse_where(name, np.isinf(of_queries), of_queries, "is infinite; NaN stands for undefined")
+        check_values(name, np.isinf(of_queries), of_queries, "is infinite; NaN stands for undefined")
     valid = (weight >= 0.0) & (weight <= LARGEST_WEIGHT)
     why = f"is not a number from 0 to {LARGEST_WEIGHT:g}; leave the query out, or rescale all weights"
-    refuse_where("weight", ~valid & ~undefined, weight, why)
+    check_values("weight", ~valid & ~undefined, weight, why)
 
 
 def standard_error(
@@ -385,15 +385,15 @@ def as_differences(
     differences: ArrayLike, weight: ArrayLike | None, strata: ArrayLike | None
 ) -> tuple[Floats, Floats, NDArray[Any]]:
     """Return the defined differences, their shares of the total weight, and their strata."""
-    refuse_other_order(differences=differences, weight=weight, strata=strata)
-    d = numbers("differences", differences)
-    v = np.ones_like(d) if weight is None else numbers("weight", weight)
+    check_order(differences=differences, weight=weight, strata=strata)
+    d = as_floats("differences", differences)
+    v = np.ones_like(d) if weight is None else as_floats("weight", weight)
     s = np.zeros(d.shape) if strata is None else np.asarray(strata)
     if d.shape != v.shape or d.shape != s.shape:
         raise ValueError(
             f"differences, weight and strata must hold one value per query, got shapes {d.shape}, {v.shape}, {s.shape}"
         )
     _check_values(v, np.isnan(d), differences=d)
-    refuse_where("strata", s != s, s, "is missing; pass the fold or set of each query")  # noqa: PLR0124 (NaN)
+    check_values("strata", s != s, s, "is missing; pass the fold or set of each query")  # noqa: PLR0124 (NaN)
     counted = ~np.isnan(d) & (v > 0)
     return d[counted], v[counted] / (v[counted].sum() or 1.0), s[counted]

@@ -39,14 +39,7 @@ class Immutable:
         raise AttributeError(f"{type(self).__name__} is immutable; {name} cannot be deleted")
 
 
-class FrozenArrays:
-    """Base class of data whose arrays stay read-only in pickles and copies."""
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update({n: frozen(v) if isinstance(v, np.ndarray) else v for n, v in state.items()})
-
-
-def native(values: Any) -> Any:
+def as_native(values: Any) -> Any:
     """Return an array or sparse matrix in this machine's byte order, which the frameworks assume."""
     kind = getattr(values, "dtype", None)
     return values if not isinstance(kind, np.dtype) or kind.isnative else values.astype(kind.newbyteorder("="))
@@ -149,13 +142,13 @@ def check_choices(value: Any) -> None:
 
 def check_instance(name: str, value: Any, kind: type, example: str) -> Any:
     """Return `value`, refusing objects that are not instances of `kind`, and the class itself."""
-    refuse_class(name, value, kind)
+    check_no_class(name, value, kind)
     if not isinstance(value, kind):
         raise ValueError(f"{name} must be a {kind.__name__} such as {example}; got {shown(value)}")
     return value
 
 
-def refuse_class(name: str, value: Any, kind: type) -> None:
+def check_no_class(name: str, value: Any, kind: type) -> None:
     """Raise if `value` is a class of this kind in place of an instance."""
     if isinstance(value, type) and issubclass(value, kind):
         raise ValueError(f"{name} is the class {value.__name__}; pass an instance, {value.__name__}()")
@@ -173,7 +166,7 @@ def check_column_names(chosen: Mapping[str, Any]) -> None:
             raise ValueError(f"{argument} must be the name of a column; got {shown(name)}")
 
 
-def refuse_where(name: str, bad: NDArray[np.bool_], values: NDArray[Any], why: str) -> None:
+def check_values(name: str, bad: NDArray[np.bool_], values: NDArray[Any], why: str) -> None:
     """Raise for the first element of `values` for which `bad` is True."""
     if bad.any():
         at = int(np.argmax(bad))
@@ -182,7 +175,7 @@ def refuse_where(name: str, bad: NDArray[np.bool_], values: NDArray[Any], why: s
         raise ValueError(f"{name}[{at}] = {shown(values[at])} {why}{rest}")
 
 
-def refuse_other_order(**values: Any) -> Any:
+def check_order(**values: Any) -> Any:
     """Raise if two arguments have the same pandas index in different orders, since rows are matched by position.
 
     Arguments without an index are skipped, and so are indexes with different entries or lengths. Returns the first
@@ -209,22 +202,22 @@ def _is_reordered(one: Any, other: Any) -> bool:
     return list(one) != list(other) and Counter(one) == Counter(other)
 
 
-def refuse_rounded_ids(name: str, ids: NDArray[Any]) -> None:
+def check_exact_ids(name: str, ids: NDArray[Any]) -> None:
     """Raise for floating-point ids so large that several integers are rounded to the same number."""
     if ids.dtype.kind != "f":
         return
     digits = np.finfo(ids.dtype).nmant + 1
     why = f"is too large an id for {ids.dtype}, which rounds integers from 2^{digits} on; pass integers or strings"
-    refuse_where(name, np.abs(ids) >= 2.0**digits, ids, why)
+    check_values(name, np.abs(ids) >= 2.0**digits, ids, why)
 
 
-def refuse_weights(name: str, weights: NDArray[np.float64], *, zero: bool = True) -> None:
+def check_weights(name: str, weights: NDArray[np.float64], *, zero: bool = True) -> None:
     """Raise for weights beyond the limits within which products stay finite; with `zero`, 0 is allowed."""
     fits = (weights >= 1.0 / LARGEST_WEIGHT) & (weights <= LARGEST_WEIGHT) | (zero & (weights == 0))
-    refuse_where(name, ~fits, weights, f"is not {'0 or ' * zero}from 1e-100 to 1e100; drop it, or rescale all")
+    check_values(name, ~fits, weights, f"is not {'0 or ' * zero}from 1e-100 to 1e100; drop it, or rescale all")
 
 
-def vector(name: str, values: ArrayLike) -> NDArray[Any]:
+def as_vector(name: str, values: ArrayLike) -> NDArray[Any]:
     """Return `values` as a one-dimensional array."""
     array = _array(name, values)
     if array.ndim != 1:
@@ -234,22 +227,24 @@ def vector(name: str, values: ArrayLike) -> NDArray[Any]:
     return array
 
 
-def column_as_vector(name: str, values: ArrayLike) -> NDArray[Any]:
+def as_column_vector(name: str, values: ArrayLike) -> NDArray[Any]:
     """Return `values` as a one-dimensional array; a table of one column is taken, with scikit-learn's warning."""
     from sklearn.utils import column_or_1d
 
     array = _array(name, values)
-    return column_or_1d(array, warn=True) if array.shape[1:] == (1,) else vector(name, array)
+    return column_or_1d(array, warn=True) if array.shape[1:] == (1,) else as_vector(name, array)
 
 
-def numbers(name: str, values: ArrayLike) -> NDArray[np.float64]:
+def as_floats(name: str, values: ArrayLike) -> NDArray[np.float64]:
     """Return a new float64 vector, refusing values that are not real numbers."""
-    array = real_numbers(name, vector(name, values))
+    array = as_real_numbers(name, as_vector(name, values))
     with np.errstate(over="ignore"):  # longdouble beyond float64 becomes infinite, which callers refuse
         return np.array(array, dtype=np.float64)
 
 
-def called(what: str, per: str, function: Callable[..., Any], *arguments: NDArray[np.float64]) -> NDArray[np.float64]:
+def call_function(
+    what: str, per: str, function: Callable[..., Any], *arguments: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """Return the result of a user's function of arrays as float64; the caller must check the numbers.
 
     NumPy's warnings are off, since the caller reports bad numbers. `what` is the name of the function in messages,
@@ -257,7 +252,7 @@ def called(what: str, per: str, function: Callable[..., Any], *arguments: NDArra
     """
     with np.errstate(all="ignore"):
         out = function(*(argument.copy() for argument in arguments))
-    return returned(what, per, out, arguments[0].shape)
+    return as_result(what, per, out, arguments[0].shape)
 
 
 def check_function(name: str, value: Any, otherwise: str = "") -> None:
@@ -271,7 +266,7 @@ def check_function(name: str, value: Any, otherwise: str = "") -> None:
         raise ValueError(f"{name} must be hashable; got {shown(value)}; {remedy}") from None
 
 
-def returned(what: str, per: str, values: Any, shape: tuple[int, ...]) -> NDArray[np.float64]:
+def as_result(what: str, per: str, values: Any, shape: tuple[int, ...]) -> NDArray[np.float64]:
     """Return the result of a user's function as float64, refusing other shapes and values that are not numbers."""
     try:
         array = np.asarray(values)
@@ -296,8 +291,8 @@ def scores_of_rows(scores: ArrayLike, n_rows: int, *, finite: bool, **beside: An
     ):  # as frameworks pass them
         array: NDArray[Any] = scores
     else:
-        refuse_other_order(**beside, scores=scores)
-        array = real_numbers("scores", _array("scores", scores))
+        check_order(**beside, scores=scores)
+        array = as_real_numbers("scores", _array("scores", scores))
     if array.shape != (n_rows,):
         raise ValueError(
             f"scores must have shape ({n_rows},), one per row; got shape {array.shape}; a ranking model has one output "
@@ -312,7 +307,7 @@ def scores_of_rows(scores: ArrayLike, n_rows: int, *, finite: bool, **beside: An
     if not -most <= checked.min(initial=0.0) <= checked.max(initial=0.0) <= most:  # both are NaN if any score is
         why = f"is not a number within ±{most:g}" if finite else "has no rank"
         remedy = "look for NaN gradients, lower the learning rate, or check init_score"
-        refuse_where("scores", ~(np.abs(checked) <= most), checked, f"{why}; {remedy}")
+        check_values("scores", ~(np.abs(checked) <= most), checked, f"{why}; {remedy}")
     return checked
 
 
@@ -320,7 +315,7 @@ def _array(name: str, values: ArrayLike) -> NDArray[Any]:
     if isinstance(values, np.ma.MaskedArray) and values.mask.any():
         raise ValueError(f"{name} has {int(values.mask.sum())} masked values; drop such rows, or fill them")
     try:
-        return native(np.asarray(values))  # type: ignore[no-any-return]
+        return as_native(np.asarray(values))  # type: ignore[no-any-return]
     except ValueError:
         raise ValueError(f"{name} must be one-dimensional, but its entries are of several lengths") from None
 
@@ -329,7 +324,7 @@ class NoNumberError(TypeError, ValueError):
     """Error for a value of a type that is no number: a TypeError to scikit-learn, a ValueError as all of ours."""
 
 
-def real_numbers(name: str, array: NDArray[Any]) -> NDArray[Any]:
+def as_real_numbers(name: str, array: NDArray[Any]) -> NDArray[Any]:
     """Return an array of real numbers with a numeric dtype, refusing other values; None becomes NaN."""
     if array.dtype.kind in "biuf":
         return array

@@ -7,11 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 from boostplug.core.checks import did_you_mean, shown
-from boostplug.core.values import Value, distinct_names, label, name_in_logs
-
-Named = Value
-# Other folders still import these from here.
-__all__ = ["Named", "distinct_names", "label", "name_in_logs", "read_value"]
 
 _LONGEST = 10_000  # characters of an expression; Python's parser runs out of stack on some longer ones
 _SUMS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {ast.Add: operator.add, ast.Mult: operator.mul}

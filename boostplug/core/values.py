@@ -6,14 +6,13 @@ reads; it has a short label for tables, and a metric one for the frameworks' log
 """
 
 import re
-from abc import update_abstractmethods
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
 from inspect import signature
 from numbers import Integral
-from typing import Any, ClassVar, Literal, NoReturn, Self, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, Literal, NoReturn, Self, get_args, get_origin, get_type_hints
 
 import numpy as np
 
@@ -109,33 +108,6 @@ class Value:
         parameters are not searched.
         """
         return _space(self)
-
-
-_V = TypeVar("_V", bound=Value)
-
-
-def takes_from(
-    parts: str, *names: str, combine: Callable[[Iterator[Any]], Any] = next
-) -> Callable[[type[_V]], type[_V]]:
-    """Decorate the class of values made of others, as of sums: attributes and methods of these names are theirs.
-
-    `parts` names the attribute that holds the other value, whose attributes are passed on, or the list of several,
-    whose attributes are taken together by `combine`.
-    """
-
-    def passed_on(name: str) -> property:
-        def get(value: Any) -> Any:
-            held = getattr(value, parts)
-            return combine(getattr(part, name) for part in (held if isinstance(held, list) else [held]))
-
-        return property(get, doc=f"That of `{parts}`.")
-
-    def decorate(kind: type[_V]) -> type[_V]:
-        for name in names:
-            setattr(kind, name, passed_on(name))
-        return update_abstractmethods(kind)
-
-    return decorate
 
 
 def _fields_with_defaults(value: Any) -> Iterator[tuple[str, Any, bool]]:

@@ -10,7 +10,7 @@ import pandas as pd
 from dask.delayed import delayed
 from numpy.typing import NDArray
 
-from boostplug.core.checks import check_integer, refuse_rounded_ids, refuse_where, shown
+from boostplug.core.checks import check_exact_ids, check_integer, check_values, shown
 
 _PLACE, _HASH = "__boostplug_place", "__boostplug_hash"
 _ROWS = 2**40  # that a partition may have
@@ -91,9 +91,9 @@ def ids_and_places(values: Any, name: str) -> tuple[NDArray[Any], NDArray[np.int
     is_float = ids.dtype.kind == "f"
     missing = (codes < 0) | np.isin(codes, np.flatnonzero(np.isinf(ids)) if is_float else [])
     if missing.any():
-        refuse_where(name, missing, np.asarray(values, dtype=object), "is not an id; drop such rows, or name the query")
+        check_values(name, missing, np.asarray(values, dtype=object), "is not an id; drop such rows, or name the query")
     if is_float:
-        refuse_rounded_ids(name, ids[codes])
+        check_exact_ids(name, ids[codes])
     wide = np.float64 if is_float else np.int64
     return ids.astype(wide) if np.can_cast(ids.dtype, wide) else ids, codes.astype(np.int64)
 

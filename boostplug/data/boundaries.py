@@ -8,14 +8,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from boostplug.core.arrays import Floats, Ints
 from boostplug.core.checks import (
+    as_floats,
+    as_vector,
+    check_exact_ids,
+    check_order,
+    check_values,
+    check_weights,
     frozen,
-    numbers,
-    refuse_other_order,
-    refuse_rounded_ids,
-    refuse_weights,
-    refuse_where,
     shown,
-    vector,
 )
 
 
@@ -36,25 +36,25 @@ def boundaries_of(group: ArrayLike | None, qid: ArrayLike | None, n_rows: int, *
 
 def ids_of(name: str, values: ArrayLike) -> NDArray[Any]:
     """Return ids as a one-dimensional array, refusing missing ones, and floats that round different ids."""
-    ids = vector(name, values)
+    ids = as_vector(name, values)
     # NumPy writes a NaN beside texts as the text "nan".
     written = ids if isinstance(values, np.ndarray) or ids.dtype.kind not in "SU" else np.asarray(values, object)
-    refuse_where(name, _missing(written), written, "is not an id; drop such rows, or give them one")
-    refuse_rounded_ids(name, ids)
+    check_values(name, _missing(written), written, "is not an id; drop such rows, or give them one")
+    check_exact_ids(name, ids)
     return ids
 
 
 def are_contiguous(qid: ArrayLike) -> bool:
     """Return whether the rows of each query stand together."""
-    ids = vector("qid", qid)
+    ids = as_vector("qid", qid)
     return len(np.unique(ids)) > int(np.count_nonzero(ids[1:] != ids[:-1]))
 
 
 def sizes_of(group: ArrayLike) -> Floats:
     """Return the sizes of queries as float64, whose sum does not wrap around as that of int64 would."""
-    sizes = numbers("group", group)
+    sizes = as_floats("group", group)
     whole = (sizes >= 0) & (sizes < 1e100) & (sizes == np.floor(sizes))  # their sum is finite
-    refuse_where("group", ~whole, sizes, "is not a size ≥ 0; pass how many rows each query has")
+    check_values("group", ~whole, sizes, "is not a size ≥ 0; pass how many rows each query has")
     return in_order_of(None, "group", group, sizes, "of the rows", "the id of each row as qid")
 
 
@@ -80,11 +80,11 @@ def in_order_of(keys: Any, name: str, values: Any, amounts: Floats, order: str, 
 
 def numbers_of_rows(name: str, values: ArrayLike, n_rows: int, **beside: Any) -> Floats:
     """Return a float64 vector, refusing lengths other than `n_rows`, and the index of `beside` in another order."""
-    refuse_other_order(**beside, **{name: values})
-    vector = numbers(name, values)
-    if len(vector) != n_rows:
-        raise ValueError(f"{name} must hold one number per row ({n_rows}), got {len(vector)}")
-    return vector
+    check_order(**beside, **{name: values})
+    out = as_floats(name, values)
+    if len(out) != n_rows:
+        raise ValueError(f"{name} must hold one number per row ({n_rows}), got {len(out)}")
+    return out
 
 
 def places_within(sizes: Ints) -> Ints:
@@ -99,13 +99,13 @@ def row_weight_of(weight: ArrayLike | None, boundaries: Ints, qid: ArrayLike | N
     """
     if weight is None:
         return None
-    w = numbers("weight", weight)
+    w = as_floats("weight", weight)
     n_rows, n_queries = int(boundaries[-1]), len(boundaries) - 1
     if len(w) not in {n_rows, n_queries}:
         raise ValueError(f"weight must have a value per query ({n_queries}) or per row ({n_rows}), got {len(w)} values")
-    refuse_weights("weight", w)
+    check_weights("weight", w)
     if len(w) != n_rows:
-        keys = None if qid is None else vector("qid", qid)[boundaries[:-1]]
+        keys = None if qid is None else as_vector("qid", qid)[boundaries[:-1]]
         w = in_order_of(keys, "weight", weight, w, "of the queries", "a Series whose index holds the ids in qid")
         w = np.repeat(w, np.diff(boundaries))
     return None if (w == 1.0).all() else frozen(w)

@@ -8,14 +8,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from boostplug.core.arrays import Floats, Ints
-from boostplug.core.checks import FrozenArrays, numbers, refuse_other_order, refuse_where, shown
+from boostplug.core.checks import as_floats, check_order, check_values, frozen, shown
 from boostplug.data.boundaries import boundaries_of, ids_of, numbers_of_rows
 from boostplug.data.positions import as_positions
 from boostplug.data.tables import as_features
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
-class ClickLog(FrozenArrays):
+class ClickLog:
     """Result pages with their clicks: one row per document shown, the rows of a page together. Immutable.
 
     Parameters
@@ -87,8 +87,8 @@ class ClickLog(FrozenArrays):
         impressions: ArrayLike | None = None,
     ) -> None:
         ids: dict[str, Any] = {"query": query, "document": document, "ranker": ranker}
-        index = refuse_other_order(clicked=clicked, qid=qid, position=position, impressions=impressions, **ids)
-        clicks = numbers("clicked", clicked)
+        index = check_order(clicked=clicked, qid=qid, position=position, impressions=impressions, **ids)
+        clicks = as_floats("clicked", clicked)
         boundaries = boundaries_of(group, qid, len(clicks), rows_of="clicked")
         shown_times = None if impressions is None else numbers_of_rows("impressions", impressions, len(clicks))
         _check_clicks(clicks, shown_times)
@@ -100,6 +100,9 @@ class ClickLog(FrozenArrays):
         self.__setstate__({**columns, "position": as_positions(position, len(clicks)), "index": index})
         if shown_times is None:
             self._check_one_row_a_position()
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update({name: frozen(v) if isinstance(v, np.ndarray) else v for name, v in state.items()})
 
     def __repr__(self) -> str:
         return f"ClickLog(n_pages={self.n_pages}, n_rows={self.n_rows}, n_clicks={self.clicked.sum():.0f})"
@@ -113,7 +116,7 @@ class ClickLog(FrozenArrays):
         again = np.zeros(self.n_rows, bool)
         again[order[1:]] = place[order[1:]] == place[order[:-1]]
         why = "occurs twice on a page; give each of its documents its own position, or pass impressions"
-        refuse_where("position", again, self.position, why)
+        check_values("position", again, self.position, why)
 
     @property
     def n_rows(self) -> int:
@@ -167,7 +170,7 @@ def features_of_log(X: Any, log: ClickLog) -> tuple[Any, Ints]:
         if absent:
             raise ValueError(f"X has no features of log.document {shown(absent[0])} ({len(absent) - 1} more); add them")
         return as_features([X[document] for document in documents.tolist()]), of_row
-    refuse_other_order(log=log, X=X)
+    check_order(log=log, X=X)
     features = as_features(X)
     if features.shape[0] != log.n_rows:
         what = f"X has {features.shape[0]} rows and the log {log.n_rows}; pass one row per row of the log"
@@ -179,9 +182,9 @@ def _check_clicks(clicks: Floats, impressions: Floats | None) -> None:
     """Raise for invalid clicks or impressions."""
     if impressions is None:
         why = "is neither 0 nor 1; for counts pass impressions too"
-        refuse_where("clicked", (clicks != 0) & (clicks != 1), clicks, why)
+        check_values("clicked", (clicks != 0) & (clicks != 1), clicks, why)
         return
     for name, counts in (("impressions", impressions), ("clicked", clicks)):
         bad = ~(np.isfinite(counts) & (counts >= 0) & (counts == np.floor(counts)))
-        refuse_where(name, bad, counts, "is not a count; pass integers from 0")
-    refuse_where("clicked", clicks > impressions, clicks, "is more than the row's impressions; correct one of them")
+        check_values(name, bad, counts, "is not a count; pass integers from 0")
+    check_values("clicked", clicks > impressions, clicks, "is more than the row's impressions; correct one of them")

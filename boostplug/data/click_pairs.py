@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from boostplug.core.arrays import Floats, Ints
-from boostplug.core.checks import check_choice, check_integer, check_number, numbers, refuse_where, vector
+from boostplug.core.checks import as_floats, as_vector, check_choice, check_integer, check_number, check_values
 from boostplug.data.boundaries import places_within, row_weight_of
 from boostplug.data.click_log import ClickLog
 from boostplug.data.positions import as_propensities, check_propensities, check_several_positions, weights_of_clicks
@@ -34,7 +34,7 @@ def log_of(clicked: ArrayLike | ClickLog, rule: str, *, position: ArrayLike | No
     elif position is None and rule != "all_unclicked":
         raise ValueError(f"position is missing, and rule={rule!r} compares positions; pass it, or rule='all_unclicked'")
     else:
-        places = np.arange(1, len(vector("clicked", clicked)) + 1) if position is None else position
+        places = np.arange(1, len(as_vector("clicked", clicked)) + 1) if position is None else position
         clicked = ClickLog(clicked, position=places, **columns)
     if rule != "all_unclicked":
         remedy = "pass each row's place, or rule='all_unclicked'"
@@ -58,7 +58,7 @@ def pairs_of_clicks(
     if row is not None:
         if len(row) != log.n_rows:
             raise ValueError(f"row must hold one index per row of the log ({log.n_rows}), got {len(row)}")
-        refuse_where("row", row >= 2**31, row, "is beyond the 2^31 rows that a data set can have; rows count from 0")
+        check_values("row", row >= 2**31, row, "is beyond the 2^31 rows that a data set can have; rows count from 0")
     if least > 1 and log.impressions is None:
         raise ValueError(f"min_impressions={least} needs impressions=; pass it, or leave out min_impressions")
     rate = log.clicked
@@ -79,8 +79,8 @@ def pairs_of_clicks(
 
 def pairs_of_implicit(consumed: ArrayLike, boundaries: Ints, n_negatives: int, rng: Any) -> tuple[Ints, Ints]:
     """Return winners and losers for `Pairs.from_implicit`."""
-    amounts = numbers("consumed", consumed)
-    refuse_where("consumed", ~(np.isfinite(amounts) & (amounts >= 0)), amounts, "is not an amount; pass numbers from 0")
+    amounts = as_floats("consumed", consumed)
+    check_values("consumed", ~(np.isfinite(amounts) & (amounts >= 0)), amounts, "is not an amount; pass numbers from 0")
     most = check_integer("n_negatives", n_negatives, 1)
     pairs = [np.empty((2, 0), np.int64)]
     for i, j in _within_pages(np.flatnonzero(amounts > 0), boundaries):

@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 
 from boostplug.core.arrays import Floats, Ints
 from boostplug.core.checks import (
-    column_as_vector,
+    as_column_vector,
+    as_floats,
+    as_vector,
+    check_order,
+    check_values,
     column_names,
     did_you_mean,
-    numbers,
-    refuse_other_order,
-    refuse_where,
     shown,
-    vector,
 )
 from boostplug.core.extras import imported
 from boostplug.core.warning import warn_user
@@ -90,9 +90,9 @@ class CheckedInputs(NamedTuple):
         starts = self.queries.boundaries[:-1]
         return np.arange(len(starts)) if self.qid is None else self.qid[np.minimum(starts, len(self.qid) - 1)]
 
-    def take_queries(self, numbers: Any) -> "CheckedInputs":
+    def take_queries(self, as_floats: Any) -> "CheckedInputs":
         """Return some queries, by their numbers; they stay in their order."""
-        rows = np.flatnonzero(np.isin(self.queries.query_of_row, numbers))
+        rows = np.flatnonzero(np.isin(self.queries.query_of_row, as_floats))
         qid, queries = None if self.qid is None else self.qid[rows], self.queries.of_rows(rows, keep_empty=False)
         return self._replace(X=rows_of(self.X, rows), queries=queries, qid=qid)
 
@@ -195,7 +195,7 @@ class Inputs:
         """
         given = self.take_columns()
         X = as_features(given.X, self.table_name, fitted=fitted, least=self.least_columns)
-        refuse_other_order(
+        check_order(
             X=given.X,
             y=given.y,
             **{self.argument("qid"): given.qid, self.argument("weight"): given.weight},
@@ -240,10 +240,10 @@ class Inputs:
         title = self.title("y")
         if "y" in self.columns:
             self._check_present(self.y, title, "Drop such rows.")
-        y = numbers(title, column_as_vector(title, self.y))
+        y = as_floats(title, as_column_vector(title, self.y))
         remedy = "drop such rows, or give them a finite label"
         more = " and labelled=False" if self.labelled is not None else ""
-        refuse_where(title, ~np.isfinite(y), y, f"is not finite; {remedy}{more}")
+        check_values(title, ~np.isfinite(y), y, f"is not finite; {remedy}{more}")
         return y
 
     def ids_of_rows(self) -> NDArray[Any] | None:
@@ -259,7 +259,7 @@ class Inputs:
         labels = {name: np.asarray(values)[rows] for name, values in (self.labels or {}).items()} or None
         arrays = {name: getattr(self, name) for name in ("y", "qid", "weight", "position", "labelled")}
         taken: dict[str, Any] = {
-            name: None if values is None else vector(name, values)[rows] for name, values in arrays.items()
+            name: None if values is None else as_vector(name, values)[rows] for name, values in arrays.items()
         }
         return replace(self, X=rows_of(self.X, rows), labels=labels, columns={}, **taken)
 

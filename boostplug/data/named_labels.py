@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from boostplug.core.arrays import Floats
-from boostplug.core.checks import frozen, numbers, refuse_where, shown
+from boostplug.core.checks import as_floats, check_values, frozen, shown
 
 _NAME = re.compile(
     r"[^\s:,()\[\]'\"]+"
@@ -36,9 +36,9 @@ def named_labels(given: Any, n_rows: int | None = None) -> dict[str, Floats]:
     by_name = {}
     for name, values in given.items():
         title = f"the label {check_label_name(name)!r}"
-        y = numbers(title, values)
+        y = as_floats(title, values)
         if n_rows is not None and len(y) != n_rows:
             raise ValueError(f"{title} must hold one number per row ({n_rows}), got {len(y)} values")
-        refuse_where(title, np.isinf(y), y, "is infinite; pass a finite number, or NaN where a row has no such label")
+        check_values(title, np.isinf(y), y, "is infinite; pass a finite number, or NaN where a row has no such label")
         by_name[name] = frozen(y)
     return by_name

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from boostplug.core.arrays import Floats, Ints
-from boostplug.core.checks import Immutable, frozen, numbers, refuse_other_order, refuse_weights, refuse_where, vector
+from boostplug.core.checks import Immutable, as_floats, as_vector, check_order, check_values, check_weights, frozen
 from boostplug.core.randomness import RandomState, generator
 from boostplug.data.boundaries import boundaries_of, row_weight_of
 from boostplug.data.click_log import ClickLog
@@ -59,14 +59,14 @@ class Pairs(Immutable):
         if len(rows["loser"]) != n:
             raise ValueError(f"winner and loser must have one row per pair each; got {n} and {len(rows['loser'])}")
         same = rows["winner"] == rows["loser"]
-        refuse_where("winner", same, rows["winner"], "is its own loser; a pair needs two rows")
+        check_values("winner", same, rows["winner"], "is its own loser; a pair needs two rows")
         self.__dict__.update(rows)
         for name, values in (("weight", weight), ("margin", margin)):
-            array = None if values is None else numbers(name, values)
+            array = None if values is None else as_floats(name, values)
             if array is not None:
                 if len(array) != n:
                     raise ValueError(f"{name} must have one value per pair ({n}), got {len(array)} values")
-                refuse_weights(name, array, zero=name == "weight")
+                check_weights(name, array, zero=name == "weight")
                 frozen(array)
             self.__dict__[name] = array
 
@@ -174,7 +174,7 @@ class Pairs(Immutable):
         (array([9, 9]), array([5, 7]), array([1., 2.]))
         """
         log = log_of(clicked, rule, qid=qid, group=group, position=position, impressions=impressions)
-        refuse_other_order(clicked=log, row=row, weight=weight)
+        check_order(clicked=log, row=row, weight=weight)
         rows = None if row is None else _rows("row", row)
         if propensity is not None and position is None and log is not clicked:
             raise ValueError("position is missing, and propensity holds one number per position; pass position=")
@@ -238,8 +238,8 @@ class Pairs(Immutable):
         >>> sorted(zip(pairs.winner.tolist(), pairs.loser.tolist()))
         [(1, 0), (1, 2), (3, 0), (3, 2)]
         """
-        refuse_other_order(consumed=consumed, qid=qid, weight=weight)
-        boundaries = boundaries_of(group, qid, len(vector("consumed", consumed)), rows_of="consumed")
+        check_order(consumed=consumed, qid=qid, weight=weight)
+        boundaries = boundaries_of(group, qid, len(as_vector("consumed", consumed)), rows_of="consumed")
         row_weight = row_weight_of(weight, boundaries, qid)
         winner, loser = pairs_of_implicit(consumed, boundaries, n_negatives, generator(random_state))
         return cls(winner, loser, weight=None if row_weight is None else row_weight[winner])
@@ -257,7 +257,7 @@ class Pairs(Immutable):
         """Raise if a row index is not below `n_rows`."""
         for name in ("winner", "loser"):
             rows = getattr(self, name)
-            refuse_where(name, rows >= n_rows, rows, f"is beyond the last of {n_rows} rows; rows count from 0")
+            check_values(name, rows >= n_rows, rows, f"is beyond the last of {n_rows} rows; rows count from 0")
 
     def of_rows(self, rows: Ints, n_rows: int) -> tuple["Pairs", int]:
         """Return the pairs within the chosen `rows`, renumbered by their indices there, and the number of cut pairs.
@@ -268,7 +268,7 @@ class Pairs(Immutable):
         self.check_rows(n_rows)
         again = np.ones(len(rows), bool)
         again[np.unique(rows, return_index=True)[1]] = False
-        refuse_where("rows", again, rows, "is chosen a second time; pairs can follow each row to one place only")
+        check_values("rows", again, rows, "is chosen a second time; pairs can follow each row to one place only")
         place = np.full(n_rows, -1)
         place[rows] = np.arange(len(rows))
         winner, loser = place[self.winner], place[self.loser]
@@ -283,11 +283,11 @@ class Pairs(Immutable):
 
 
 def _rows(name: str, values: ArrayLike) -> Ints:
-    array = vector(name, values)
+    array = as_vector(name, values)
     if array.size == 0:
         return frozen(np.zeros(0, np.int64))
     if array.dtype.kind not in "iu":
         raise ValueError(f"{name} must hold row indices, got dtype {array.dtype}; convert them to integers")
-    refuse_where(name, array < 0, array, "is negative; rows count from 0")
-    refuse_where(name, array > _LAST_ROW, array, "is beyond the last row there can be; rows count from 0")
+    check_values(name, array < 0, array, "is negative; rows count from 0")
+    check_values(name, array > _LAST_ROW, array, "is beyond the last row there can be; rows count from 0")
     return frozen(array.astype(np.int64))

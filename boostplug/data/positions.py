@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from boostplug.core.arrays import Floats, Ints
-from boostplug.core.checks import frozen, numbers, refuse_where
+from boostplug.core.checks import as_floats, check_values, frozen
 from boostplug.data.boundaries import in_order_of, numbers_of_rows
 
 _MAX_PROPENSITY = 1e3
@@ -26,7 +26,7 @@ def as_positions(position: ArrayLike, n_rows: int) -> Ints:
     """
     positions = numbers_of_rows("position", position, n_rows)
     bad = ~(np.isfinite(positions) & (positions >= 1) & (positions == np.floor(positions)) & (positions < 2**31))
-    refuse_where("position", bad, positions, "is not a position; pass integers from 1, and leave out rows without one")
+    check_values("position", bad, positions, "is not a position; pass integers from 1, and leave out rows without one")
     return frozen(positions.astype(np.int64))
 
 
@@ -87,21 +87,21 @@ def as_propensities(propensity: Any, first: int | None = None) -> Floats:
         If there are none, or one is not within (0, 1000].
     """
     given = getattr(propensity, "propensity", propensity)
-    values = numbers("propensity", given)
+    values = as_floats("propensity", given)
     keys, remedy = range(1, len(values) + 1), "a Series whose index holds the positions from 1"
     values = in_order_of(keys, "propensity", given, values, "of the positions", remedy)
     if not len(values):
         raise ValueError("propensity is empty; pass one number for each position")
     bad = ~((values[:first] > 0.0) & (values[:first] <= _MAX_PROPENSITY))
     why = "is not a propensity; pass numbers above 0, relative to position 1, up to 1000"
-    refuse_where("propensity", bad, values[:first], why)
+    check_values("propensity", bad, values[:first], why)
     return values
 
 
 def check_propensities(position: Ints, n: int) -> None:
     """Raise for the first row with a position beyond n, the last one that has a propensity."""
     why = f"has no propensity, which ends at position {n}; pass one for each position, or leave out such rows"
-    refuse_where("position", position > n, position, why)
+    check_values("position", position > n, position, why)
 
 
 def weights_of_clicks(theta: Floats, position: Ints, max_weight: float) -> Floats:

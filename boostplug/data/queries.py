@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from boostplug.core.arrays import Floats, Ints
 from boostplug.core.cached import cached_property
-from boostplug.core.checks import Immutable, frozen, numbers, refuse_other_order, refuse_where, shown, vector
+from boostplug.core.checks import Immutable, as_floats, as_vector, check_order, check_values, frozen, shown
 from boostplug.data.boundaries import boundaries_of, row_weight_of, sizes_of
 from boostplug.data.grade_groups import GradeGroups, JudgedLists, ListedPairs, distinct, roots_and_unit
 from boostplug.data.named_labels import named_labels
@@ -104,7 +104,7 @@ class Queries(Immutable):
         if pairs is not None and not isinstance(pairs, Pairs):
             raise ValueError(f"pairs must be a boostplug.Pairs(winner, loser), got {type(pairs).__name__}")
         rows = {"labelled": labelled, "labels_by_name": labels_by_name, "position": position}
-        refuse_other_order(labels=labels, qid=qid, weight=weight, **rows)
+        check_order(labels=labels, qid=qid, weight=weight, **rows)
         if labels is None:
             if pairs is None and not labels_by_name:
                 raise ValueError("labels is None; pass the grade of each row, or pairs= or labels_by_name=")
@@ -114,9 +114,9 @@ class Queries(Immutable):
                 raise ValueError("labelled is True for some rows, but labels is None; pass the labels")
             y, labelled = np.zeros(n_rows), np.zeros(n_rows, bool)
         else:
-            y = numbers("labels", labels)
+            y = as_floats("labels", labels)
         why = "is not finite; drop such rows, or give them a finite label and labelled=False"
-        refuse_where("labels", ~np.isfinite(y), y, why)
+        check_values("labels", ~np.isfinite(y), y, why)
         boundaries = boundaries_of(group, qid, len(y))
         self.__dict__.update(
             labels=frozen(y),
@@ -363,7 +363,7 @@ def why_nothing_is_learnt(queries: Queries) -> str | None:
 def _n_rows(group: ArrayLike | None, qid: ArrayLike | None) -> int:
     """Return the number of rows, from group or qid, if there are no labels."""
     if qid is not None:
-        return len(vector("qid", qid))
+        return len(as_vector("qid", qid))
     if group is None:
         return 0
     return int(sizes_of(group).sum())
@@ -372,7 +372,7 @@ def _n_rows(group: ArrayLike | None, qid: ArrayLike | None) -> int:
 def _labelled(labelled: ArrayLike | None, n_rows: int) -> NDArray[np.bool_] | None:
     if labelled is None:
         return None
-    mask = vector("labelled", labelled)
+    mask = as_vector("labelled", labelled)
     if mask.dtype != np.bool_ or len(mask) != n_rows:
         raise ValueError(
             f"labelled must hold one bool per row ({n_rows}), got {len(mask)} values of dtype {mask.dtype}"

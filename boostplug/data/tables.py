@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.core.checks import column_names, native, real_numbers, shown
+from boostplug.core.checks import as_native, as_real_numbers, column_names, shown
 from boostplug.core.extras import imported
 from boostplug.core.warning import warn_user
 
@@ -134,7 +134,7 @@ def as_features(
         If X is no table, or holds something else than numbers and categories; the message names the columns.
     """
     check_computed(X, name)
-    X = native(X)
+    X = as_native(X)
     if is_frame(X):
         check_unique(column_names(X), name)
         _check_shape(X, name, least)
@@ -167,7 +167,7 @@ def _as_array(X: Any, name: str, least: int) -> NDArray[Any]:
     except ValueError:
         raise ValueError(f"{name} is a list of rows of different lengths; pass as many features in each") from None
     _check_shape(array if array.shape else X, name, least)
-    numbers = real_numbers(name, array)
+    numbers = as_real_numbers(name, array)
     return np.asarray(numbers, np.float64) if isinstance(X, (list, tuple)) else numbers
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from boostplug.core.cached import cached_property
-from boostplug.core.checks import frozen, refuse_other_order, shown, vector
+from boostplug.core.checks import as_vector, check_order, frozen, shown
 from boostplug.data.boundaries import ids_of
 from boostplug.data.click_log import ClickLog, features_of_log
 from boostplug.data.inputs import Inputs
@@ -120,10 +120,10 @@ class RankingData(Mapping[str, Any]):
         ).check()
         queries = given.queries
         ids = _agreed(qid, queries) if both else given.qid
-        documents = None if doc_ids is None else vector("doc_ids", doc_ids)
+        documents = None if doc_ids is None else as_vector("doc_ids", doc_ids)
         if documents is not None and len(documents) != queries.n_rows:
             raise ValueError(f"doc_ids must have one name per row ({queries.n_rows}); got {len(documents)}")
-        refuse_other_order(X=X, y=y, doc_ids=doc_ids)
+        check_order(X=X, y=y, doc_ids=doc_ids)
         self.__dict__.update(
             X=given.X,
             y=queries.labels,

@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from boostplug.core.checks import (
-    numbers,
-    refuse_other_order,
-    refuse_rounded_ids,
-    refuse_where,
+    as_floats,
+    as_vector,
+    check_exact_ids,
+    check_order,
+    check_values,
     scores_of_rows,
     shown,
-    vector,
 )
 from boostplug.core.files import write_file
 from boostplug.data.boundaries import places_within
@@ -163,11 +163,11 @@ def save_qrels(
     7 0 1 0
     9 0 2 1
     """
-    refuse_other_order(y=y, qid=qid, doc_ids=doc_ids, labelled=labelled)
-    grades = numbers("y", y)
-    judged = np.ones(len(grades), bool) if labelled is None else vector("labelled", labelled).astype(bool)
+    check_order(y=y, qid=qid, doc_ids=doc_ids, labelled=labelled)
+    grades = as_floats("y", y)
+    judged = np.ones(len(grades), bool) if labelled is None else as_vector("labelled", labelled).astype(bool)
     whole = grades == np.clip(np.floor(grades), 0, 2**31 - 1)
-    refuse_where("y", judged & ~whole, grades, "is not an integer from 0 to 2^31 - 1; rescale, or pass labelled=False")
+    check_values("y", judged & ~whole, grades, "is not an integer from 0 to 2^31 - 1; rescale, or pass labelled=False")
     queries, documents, code = _ids(qid, doc_ids, len(grades))
     rows = [row for row in np.argsort(code, kind="stable").tolist() if judged[row]]
     _write(path, [f"{queries[row]} 0 {documents[row]} {int(grades[row])}\n" for row in rows])
@@ -216,8 +216,8 @@ def save_run(
     q7 Q0 a 2 0.5 boostplug
     q9 Q0 c 1 3.0 boostplug
     """
-    refuse_other_order(scores=scores, qid=qid, doc_ids=doc_ids)
-    checked = scores_of_rows(scores, len(vector("qid", qid)), finite=True)
+    check_order(scores=scores, qid=qid, doc_ids=doc_ids)
+    checked = scores_of_rows(scores, len(as_vector("qid", qid)), finite=True)
     (name_of_run,) = _words("tag", [tag])
     queries, documents, code = _ids(qid, doc_ids, len(checked))
     rows = zip(np.lexsort((-checked, code)).tolist(), (places_within(np.bincount(code)) + 1).tolist(), strict=True)
@@ -276,19 +276,19 @@ def _ids(qid: ArrayLike, doc_ids: ArrayLike | None, n_rows: int) -> tuple[list[s
     for row, pair in enumerate(zip(queries, documents, strict=True)):
         again[row] = pair in seen
         seen.add(pair)
-    refuse_where("doc_ids", again, np.array(documents, object), "is a second time in its query; keep one row")
+    check_values("doc_ids", again, np.array(documents, object), "is a second time in its query; keep one row")
     return queries, documents, _order_of_queries(queries)
 
 
 def _words(name: str, values: Any) -> list[str]:
     """Return ids as texts; refuse those that are no column of a line."""
-    ids = vector(name, values)
-    refuse_rounded_ids(name, ids)
+    ids = as_vector(name, values)
+    check_exact_ids(name, ids)
     ids = ids.astype(np.str_) if ids.dtype.kind == "S" else ids
     words = [str(int(one)) if isinstance(one, float) and one.is_integer() else str(one) for one in ids.tolist()]
     comment = "#" if name == "qid" else " "  # what a line must not begin with
     bad = [word in _MISSING or " " in word or word.startswith(comment) or not word.isprintable() for word in words]
-    refuse_where(name, np.array(bad, bool), ids, "is missing, no single word, or begins with #; replace it")
+    check_values(name, np.array(bad, bool), ids, "is missing, no single word, or begins with #; replace it")
     return words
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from boostplug.core.arrays import Floats
-from boostplug.core.checks import check_instance, numbers, refuse_class, refuse_other_order, refuse_where, shown
+from boostplug.core.checks import as_floats, check_instance, check_no_class, check_order, check_values, shown
 from boostplug.core.warning import warn_user
 from boostplug.data.inputs import FIT, CheckedInputs, Inputs, columns_to_judge, selected
 from boostplug.data.queries import Queries
@@ -33,7 +33,7 @@ def loss_of(objective: Any) -> Loss | None:
     A text is ours if it is a name in our registry or of a class, or has parentheses: "qbrank", "LambdaRank",
     "QBRank(preference_weight=.3)". All others are the framework's names.
     """
-    refuse_class("objective", objective, Loss)
+    check_no_class("objective", objective, Loss)
     text = objective.strip() if isinstance(objective, str) else ""
     if text.lower() == "lambdarank" and text not in ("lambdarank", "LambdaRank"):  # LightGBM reads it in any case
         raise ValueError(
@@ -56,7 +56,7 @@ def metrics_of(eval_metric: Any, framework: str = "") -> list[Any]:
     """
     metrics = [_metric_of(one.strip(), framework) if isinstance(one, str) else one for one in _each(eval_metric)]
     for metric in metrics:
-        refuse_class("eval_metric", metric, Metric)
+        check_no_class("eval_metric", metric, Metric)
         if not isinstance(metric, (Metric, str)) and (not (framework and callable(metric)) or isinstance(metric, Loss)):
             raise ValueError(f"eval_metric must hold metrics such as boostplug.NDCG(10); got {shown(metric)}")
     check_unique([metric.name for metric in metrics if isinstance(metric, Metric)], "eval_metric")
@@ -218,12 +218,12 @@ def starting_from(name: str, values: Any, given: CheckedInputs) -> CheckedInputs
     if values is None:
         return given._replace(start=None)
     n_rows = given.queries.n_rows
-    refuse_other_order(**{"X": given.X, name: values})
-    scores = numbers(name, np.ravel(values) if np.shape(values) == (n_rows, 1) else values)
+    check_order(**{"X": given.X, name: values})
+    scores = as_floats(name, np.ravel(values) if np.shape(values) == (n_rows, 1) else values)
     if len(scores) != n_rows:
         raise ValueError(f"{name} must hold one score per row ({n_rows}), got {len(scores)} values")
     why = "is not finite in single precision; pass numbers below 1e38"
-    refuse_where(name, ~(np.abs(scores) < _INFINITE), scores, why)
+    check_values(name, ~(np.abs(scores) < _INFINITE), scores, why)
     return given._replace(start=scores)
 
 
@@ -254,7 +254,7 @@ def is_training_set(one: CheckedInputs, train: CheckedInputs) -> bool:
 def check_finite_labels(queries: Queries, name: str = "labels") -> None:
     """Raise for labels that are infinite in single precision."""
     why = "is beyond single precision (1e38), in which the frameworks keep labels; rescale the labels"
-    refuse_where(name, np.abs(queries.labels) >= _INFINITE, queries.labels, why)
+    check_values(name, np.abs(queries.labels) >= _INFINITE, queries.labels, why)
 
 
 def with_float32_labels(queries: Queries, *, warn: bool = True) -> Queries:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from boostplug.adapters.lightgbm import refuse_bagging_by_query, refuse_machines
+from boostplug.adapters.lightgbm import check_no_bagging_by_query, check_no_machines
 from boostplug.adapters.reading import assign
 from boostplug.core.checks import check_integer, shown
 from boostplug.core.extras import needed_by
@@ -178,7 +178,7 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
         metrics += [metric for metric in named if isinstance(metric, str) or not metrics]
         objective, loss = self._objective_of_fit(metrics)
         if loss is not None:
-            refuse_machines(self.get_params())
+            check_no_machines(self.get_params())
         given = self._given(
             X=X, y=y, qid=qid, group=group, weight=sample_weight, pairs=pairs, labels=labels, labelled=labelled,
             position=position,
@@ -303,7 +303,7 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
             raise ValueError(f"class_weight={shown(self.class_weight)} has no meaning in ranking; pass sample_weight")
         if loss is not None:
             check_options("lightgbm", self.get_params(), metrics)
-            refuse_bagging_by_query(self.get_params())
+            check_no_bagging_by_query(self.get_params())
         check_parameter_names("lightgbm", given_names(self._other_params))
         return objective, loss
 

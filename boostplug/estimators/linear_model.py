@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.core.arrays import Floats, Ints
-from boostplug.core.checks import refuse_where
+from boostplug.core.checks import check_values
 from boostplug.data.queries import Queries
 from boostplug.data.tables import is_frame
 from boostplug.metrics import NDCG
@@ -197,6 +197,6 @@ class _Quantiles:
 def _rows_with_choice(queries: Queries) -> Ints:
     """Return the judged rows of lists in which something was chosen."""
     labels = np.where(queries.judged, queries.labels, 0.0)
-    refuse_where("y", labels < 0.0, labels, "is below 0; loss='softmax' takes labels as shares of a list")
+    check_values("y", labels < 0.0, labels, "is below 0; loss='softmax' takes labels as shares of a list")
     chosen = np.bincount(queries.query_of_row, labels, queries.n_queries)
     return np.flatnonzero(queries.judged & (chosen > 0.0)[queries.query_of_row])

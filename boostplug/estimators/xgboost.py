@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from boostplug.adapters.reading import assign
-from boostplug.core.checks import check_integer, native, refuse_other_order
+from boostplug.core.checks import as_native, check_integer, check_order
 from boostplug.core.extras import needed_by
 from boostplug.data.inputs import CheckedInputs
 from boostplug.data.pairs import Pairs
@@ -230,14 +230,14 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
             categorical in one of the two only, or one of the two is sparse. ``validate_features=False`` lets them pass.
             If `base_margin` has the index of X in another order.
         """
-        refuse_other_order(X=X, base_margin=kwargs.get("base_margin"))
+        check_order(X=X, base_margin=kwargs.get("base_margin"))
         checks = self.__sklearn_is_fitted__() and kwargs.get("validate_features", True)
         fitted = self._columns() if checks else None
         features = self._features_of(X, fitted)
         if fitted is not None:
             self._check_same_sparsity(schema_of(features), fitted)
         return super().predict(
-            with_text_categories(features), **{name: native(value) for name, value in kwargs.items()}
+            with_text_categories(features), **{name: as_native(value) for name, value in kwargs.items()}
         )
 
     def load_model(self, fname: Any) -> None:
@@ -357,7 +357,7 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
         self, given: ArrayLike | None, X: Any, columns: Mapping[str, str], n_features: int
     ) -> ArrayLike | None:
         """Return a weight for each feature: fit's, else the constructor's."""
-        given = native(self.feature_weights if given is None else given)
+        given = as_native(self.feature_weights if given is None else given)
         counted = counting_features({"feature_weights": given}, X, columns.values(), self.features)
         weights: ArrayLike | None = counted["feature_weights"]
         if weights is not None and np.shape(weights) != (n_features,):

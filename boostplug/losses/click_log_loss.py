@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 
 from boostplug.core.arrays import Floats
-from boostplug.core.checks import frozen, refuse_where, scores_of_rows
+from boostplug.core.checks import check_values, frozen, scores_of_rows
 from boostplug.data.positions import as_propensities, check_propensities, positions_for
 from boostplug.data.queries import Queries
 from boostplug.kernels.base.single_precision import positive_beside
@@ -148,7 +148,7 @@ class ClickLogLoss(Loss):
     def _checked_clicks(self, queries: Queries) -> _Clicks:
         y, judged = queries.labels, queries.judged
         place = self._positions(queries) - 1
-        refuse_where("labels", judged & (y != 0) & (y != 1), y, "is not a click; pass 0 or 1")
+        check_values("labels", judged & (y != 0) & (y != 1), y, "is not a click; pass 0 or 1")
         theta = np.array(self.propensity)
         with np.errstate(divide="ignore"):  # -inf for θ = 1
             log_unseen = np.log1p(-theta)

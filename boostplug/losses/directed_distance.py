@@ -9,9 +9,8 @@ from typing import ClassVar
 import numpy as np
 
 from boostplug.core.arrays import Floats
-from boostplug.core.checks import called, check_number
-from boostplug.core.naming import Named
-from boostplug.core.values import Range
+from boostplug.core.checks import call_function, check_number
+from boostplug.core.values import Range, Value
 from boostplug.kernels.pairs import exponential
 
 Distance = Callable[[Floats], Floats]
@@ -19,7 +18,7 @@ Distance = Callable[[Floats], Floats]
 
 
 @dataclass(frozen=True)
-class DirectedDistance(Named, ABC):
+class DirectedDistance(Value, ABC):
     """A built-in distance; an instance is also a callable from gaps > 0 to distances."""
 
     kind: ClassVar[int]
@@ -102,7 +101,7 @@ def distances_of_gaps(distance: Distance, gaps: Floats) -> Floats:
     different, place = np.unique(gaps, return_inverse=True)
     # to 12 significant digits, so that gaps that differ only by the subtraction's rounding become equal
     rounded, back = np.unique([float(f"{gap:.11e}") for gap in different.tolist()], return_inverse=True)
-    values = called("distance", "gap", distance, rounded)
+    values = call_function("distance", "gap", distance, rounded)
     bad = ~((values > 0) & np.isfinite(values))
     if bad.any():
         at = int(np.argmax(bad))

@@ -20,7 +20,7 @@ from boostplug.losses.base.loss import LARGEST_VALUE, Loss
 from boostplug.losses.base.pair_loss import PairFunction
 from boostplug.losses.base.traits import LabelRange, Traits
 from boostplug.metrics import MAP, MRR, NDCG
-from boostplug.metrics.dcg import discounts
+from boostplug.metrics.gains import discounts
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,7 +6,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from boostplug.core.arrays import Floats
-from boostplug.core.checks import check_choice, frozen, refuse_where
+from boostplug.core.checks import check_choice, check_values, frozen
 from boostplug.core.values import Space
 from boostplug.data.queries import Queries
 from boostplug.kernels.base.single_precision import positive_beside
@@ -124,7 +124,7 @@ class ListNet(Loss):
             judged = queries.judged_lists
             if self.target == "labels":
                 negative = queries.judged & (queries.labels < 0.0)
-                refuse_where("labels", negative, queries.labels, "is below 0; ListNet(target='labels') takes shares")
+                check_values("labels", negative, queries.labels, "is below 0; ListNet(target='labels') takes shares")
                 return judged.label_shares
             if not len(judged.query):
                 return frozen(np.zeros(0))

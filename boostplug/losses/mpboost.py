@@ -180,7 +180,7 @@ class MPBoost(PairLoss):
 
         def build() -> Floats:
             distances = distances_of_gaps(self.distance, pairs.margin)
-            _refuse_extreme(self.distance, distances)
+            _check_not_extreme(self.distance, distances)
             return distances
 
         return queries.remember((MPBoost, self.distance, "pairs"), build)
@@ -214,7 +214,7 @@ class _PairDistances:
             longest = np.maximum.reduceat(values, start[:-1])
             kind, parameter = STORED, math.nan
         self.distances = Distances(kind, parameter, frozen(longest), frozen(start), frozen(values))
-        _refuse_extreme(distance, longest)
+        _check_not_extreme(distance, longest)
         # At equal scores, the square of each pair's distance is in the Hessians twice.
         scores = frozen(np.zeros(int(groups.rows.max()) + 1))  # frozen as a call's scores: no second compilation
         _, of_rows = self.sums(groups, scores, np.ones(len(longest)), _CURVATURE["newton"])
@@ -257,7 +257,7 @@ def rounded(groups: GradeGroups) -> GradeGroups:
     )
 
 
-def _refuse_extreme(distance: Distance, longest: Floats) -> None:
+def _check_not_extreme(distance: Distance, longest: Floats) -> None:
     """Raise where the largest distance is one whose square, times weights and summed, may leave float64's range."""
     largest = longest.max(initial=0.0)
     if len(longest) and not 1.0 / _LONGEST <= largest <= _LONGEST:

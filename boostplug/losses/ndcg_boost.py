@@ -14,7 +14,7 @@ from boostplug.losses.base.logistic import SIGMOID
 from boostplug.losses.base.pair_loss import Normalization
 from boostplug.losses.base.smooth_pair_loss import SmoothPairLoss
 from boostplug.losses.base.traits import HessianKind, LabelRange, Traits
-from boostplug.metrics.dcg import Gain, check_gain
+from boostplug.metrics.gains import Gain, check_gain
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,7 +9,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from boostplug.core.arrays import Floats, Ints
-from boostplug.core.checks import called, check_function
+from boostplug.core.checks import call_function, check_function
 from boostplug.core.values import Space
 from boostplug.data.grade_groups import GradeGroups
 from boostplug.data.queries import Queries
@@ -161,7 +161,7 @@ class PairwiseLoss(SmoothPairLoss):
 def _weight_of_grades(groups: GradeGroups, weight: Weight, high: Ints, low: Ints) -> Floats:
     """Return a user's weights of pairs of groups, checked."""
     higher, lower = groups.group_grade[high], groups.group_grade[low]
-    values = called("PairwiseLoss: weight", "pair", weight, higher, lower)
+    values = call_function("PairwiseLoss: weight", "pair", weight, higher, lower)
     bad = ~((values >= _SMALLEST_WEIGHT) & (values <= _LARGEST_WEIGHT))
     if bad.any():
         at = int(np.argmax(bad))
@@ -194,7 +194,7 @@ def _sampled(function: Function, first: Function, second: Function) -> PairFunct
 
 def _call(name: str, function: Function, d: Floats) -> Floats:
     """Return a user's function of differences, checked."""
-    values = called(f"PairwiseLoss: {name}", "difference", function, d)
+    values = call_function(f"PairwiseLoss: {name}", "difference", function, d)
     if not np.isfinite(values).all():
         at = int(np.argmin(np.isfinite(values)))
         raise ValueError(f"PairwiseLoss: {name} must be finite; {name}({d[at]:.6g}) = {values[at]}")

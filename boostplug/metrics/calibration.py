@@ -10,7 +10,7 @@ from scipy.special import expit
 from boostplug.core.arrays import Floats
 from boostplug.core.checks import check_integer, check_number, scores_of_rows
 from boostplug.data.queries import Queries, row_weights
-from boostplug.metrics.grades import refuse_off_scale
+from boostplug.metrics.grades import check_on_scale
 from boostplug.metrics.metric import Metric
 
 _FAR = 700.0  # logits beyond it are cut: the loss stays finite
@@ -143,6 +143,6 @@ def bin_sums(scores: Floats, queries: Queries, bins: int, max_grade: float) -> F
 
 def _labels_and_weight(queries: Queries, max_grade: float) -> tuple[Floats, Floats]:
     """Return label / max_grade and weight of each row, both 0 where it is not judged; refuse labels off the scale."""
-    refuse_off_scale(queries, float(max_grade))
+    check_on_scale(queries, float(max_grade))
     judged = queries.labelled_rows
     return np.where(judged, queries.labels, 0.0) / float(max_grade), np.where(judged, row_weights(queries), 0.0)

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from boostplug.core.arrays import Floats, Ints
-from boostplug.core.checks import refuse_where, scores_of_rows, vector
+from boostplug.core.checks import as_vector, check_values, scores_of_rows
 from boostplug.data.boundaries import boundaries_of
 from boostplug.data.queries import Queries
 from boostplug.metrics.metric import Metric
@@ -48,7 +48,7 @@ def choice_probabilities(scores: ArrayLike, *, qid: ArrayLike | None = None, gro
     >>> choice_probabilities([2.0, 1.0, 0.5, 0.5], qid=["a", "a", "b", "b"]).round(3)
     array([0.731, 0.269, 0.5  , 0.5  ])
     """
-    checked = scores_of_rows(scores, len(vector("scores", scores)), finite=True, qid=qid)
+    checked = scores_of_rows(scores, len(as_vector("scores", scores)), finite=True, qid=qid)
     boundaries = boundaries_of(group, qid, len(checked), rows_of="scores")
     sizes = np.diff(boundaries)
     shares = np.exp(_below_best(checked, boundaries))
@@ -89,7 +89,7 @@ class ChoiceLogLoss(Metric):
     def compute_per_query(self, scores: Floats, queries: Queries) -> Floats:
         """Return the log loss of the choice in each query."""
         lists, values = queries.judged_lists, np.full(queries.n_queries, np.nan)
-        refuse_where("labels", queries.judged & (queries.labels < 0.0), queries.labels, "is below 0, and so no share")
+        check_values("labels", queries.judged & (queries.labels < 0.0), queries.labels, "is below 0, and so no share")
         if not len(lists.query):
             return values
         first, sizes = lists.start[:-1], np.diff(lists.start)

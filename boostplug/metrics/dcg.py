@@ -12,15 +12,10 @@ from boostplug.metrics.by_rank import Empty, RankMetric, Ties
 from boostplug.metrics.gains import (
     Convention,
     Gain,
-    check_gain,
-    discounts,
     discounts_of_ranks,
     gains_in_units,
     gains_of,
 )
-
-# Other folders still import these from here.
-__all__ = ["DCG", "NDCG", "Convention", "Gain", "MeanNDCG", "check_gain", "discounts", "gains_in_units", "gains_of"]
 
 
 @dataclass(frozen=True)

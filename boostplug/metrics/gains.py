@@ -6,7 +6,7 @@ from typing import Literal
 import numpy as np
 
 from boostplug.core.arrays import Floats
-from boostplug.core.checks import called, check_choice, check_function, frozen, refuse_where
+from boostplug.core.checks import call_function, check_choice, check_function, check_values, frozen
 from boostplug.data.queries import Queries
 from boostplug.metrics.grades import exp2_less_one
 
@@ -69,7 +69,7 @@ def _gains(queries: Queries, gain: Gain) -> Floats:
     judged, labels = queries.labelled_rows, queries.labels
     grades = labels[judged]
     if callable(gain):
-        values = called("gain", "grade", gain, grades) if grades.size else grades
+        values = call_function("gain", "grade", gain, grades) if grades.size else grades
         bad = ~((values >= 0) & (values <= _LARGEST_GAIN))
         if bad.any():
             at = int(np.argmax(bad))
@@ -80,9 +80,9 @@ def _gains(queries: Queries, gain: Gain) -> Floats:
     else:
         formula, largest, remedy = _NAMED_GAINS[gain]
         why = f"is negative, and so is its gain {formula}; shift the grades to start at 0, or pass a callable"
-        refuse_where("labels", judged & (labels < 0), labels, why)
+        check_values("labels", judged & (labels < 0), labels, why)
         why = f"is too large: sums of the gain {formula} overflow above {largest:g}; {remedy} or a callable"
-        refuse_where("labels", judged & (labels > largest), labels, why)
+        check_values("labels", judged & (labels > largest), labels, why)
         values = exp2_less_one(grades) if gain == "exp2" else grades
     gains = np.zeros(queries.n_rows)
     gains[judged] = values

@@ -5,7 +5,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.core.checks import refuse_where
+from boostplug.core.checks import check_values
 from boostplug.data.queries import Queries
 from boostplug.kernels.metrics import ranks
 
@@ -27,20 +27,20 @@ def grades_of(queries: Queries) -> ranks.Grades:
     )
 
 
-def refuse_off_scale(queries: Queries, top: float) -> None:
+def check_on_scale(queries: Queries, top: float) -> None:
     """Raise for labels of judged documents that are not from 0 to the top of the scale, `max_grade`."""
     labels = queries.labels
     outside = queries.labelled_rows & ((labels < 0.0) | (labels > top))
     why = f"is not from 0 to max_grade={top:g}; pass the top of the scale as max_grade="
-    refuse_where("labels", outside, labels, why)
+    check_values("labels", outside, labels, why)
 
 
 def grades_up_to(max_grade: float, queries: Queries, metric: str, gain: str) -> NDArray[np.float64]:
     """Return the grade of each row, 0 where it is not labelled; refuse grades below 0 or above the scale's highest."""
     judged, labels = queries.labelled_rows, queries.labels
     why = f"is negative, and so is its {gain}; shift the grades to start at 0"
-    refuse_where("labels", judged & (labels < 0), labels, why)
+    check_values("labels", judged & (labels < 0), labels, why)
     grades = np.where(judged, labels, 0.0)
     remedy = f"pass the highest grade of the scale, {metric}(max_grade={grades.max(initial=0.0):g}) for these labels"
-    refuse_where("labels", grades > max_grade, labels, f"is above max_grade={max_grade}; {remedy}")
+    check_values("labels", grades > max_grade, labels, f"is above max_grade={max_grade}; {remedy}")
     return grades

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from boostplug.adapters.reading import adapter_of, dataset_names, queries_of
 from boostplug.adapters.workers import NO_QUERIES, in_step
 from boostplug.core.arrays import Floats
-from boostplug.core.checks import check_instance, numbers, refuse_other_order, refuse_where, scores_of_rows, shown
+from boostplug.core.checks import as_floats, check_instance, check_order, check_values, scores_of_rows, shown
 from boostplug.core.naming import read_value
 from boostplug.core.threads import threads_of_framework
 from boostplug.core.values import Range, Space, Value, declared_ranges, name_in_logs
@@ -114,8 +114,6 @@ class Metric(Value, ABC):
             )
         values[np.diff(queries.boundaries) == 0] = np.nan
         return values
-
-    _per_query = per_query  # until the losses call `per_query`
 
     def sum_and_count(self, scores: ArrayLike, queries: Queries) -> tuple[float, float]:
         """Return two sums over the queries, whose ratio is the metric: of several parts of the data, add both up.
@@ -243,11 +241,11 @@ class Metric(Value, ABC):
         >>> round(NDCG(10).score([2, 0, 1, 0, 1], [0.3, 0.9, 0.1, 0.2, 0.7], qid=["a", "a", "a", "b", "b"]), 4)
         0.8295
         """
-        refuse_other_order(y=y, scores=scores, qid=qid, weight=weight, labelled=labelled)
+        check_order(y=y, scores=scores, qid=qid, weight=weight, labelled=labelled)
         # Queries calls them labels, so its messages would name an argument that does not exist here.
-        grades = numbers("y", y)
+        grades = as_floats("y", y)
         finite = np.isfinite(grades)
-        refuse_where("y", ~finite, grades, "is not finite; drop such rows, or give them 0 and labelled=False")
+        check_values("y", ~finite, grades, "is not finite; drop such rows, or give them 0 and labelled=False")
         queries = Queries(grades, group=group, qid=qid, weight=weight, labelled=labelled)
         return float(self(scores, queries))
 
@@ -266,7 +264,7 @@ class Metric(Value, ABC):
         """
         return MetricOnLabel(self, label)
 
-    def reads(self, queries: Queries) -> Queries:
+    def judges_by(self, queries: Queries) -> Queries:
         """Return the queries with the labels that the metric reads: these, unless it is bound to others (`on`)."""
         return queries
 
@@ -343,18 +341,20 @@ class MetricOnLabel(Metric):
         """The metric's, and its label: "NDCG@10.on(sale)"."""
         return f"{self.metric.name}.on({self.label})"
 
-    def reads(self, queries: Queries) -> Queries:
+    def judges_by(self, queries: Queries) -> Queries:
         """Return the queries with the label of that name."""
         return queries.on(self.label)
 
     def compute_per_query(self, scores: Floats, queries: Queries) -> Floats:
         """Return the metric's."""
-        return self.metric.compute_per_query(scores, self.reads(queries))
+        return self.metric.compute_per_query(scores, self.judges_by(queries))
 
     def sum_and_count(self, scores: ArrayLike, queries: Queries) -> tuple[float, float]:
         """Return the metric's."""
-        return self.metric.sum_and_count(scores, self.reads(queries))
+        return self.metric.sum_and_count(scores, self.judges_by(queries))
 
     def __call__(self, scores: ArrayLike, data: Any) -> Any:
         """Return the metric's, or what a framework expects of one."""
-        return self.metric(scores, self.reads(data)) if isinstance(data, Queries) else super().__call__(scores, data)
+        return (
+            self.metric(scores, self.judges_by(data)) if isinstance(data, Queries) else super().__call__(scores, data)
+        )

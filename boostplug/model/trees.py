@@ -73,7 +73,7 @@ class TreeModel:
         """
         head, fields, splits = lightgbm_text(booster)
         split = {k for k, kind in splits if kind & CATEGORICAL or k in categorical}
-        refuse_categories(names, split)
+        check_no_categories(names, split)
         scale = 1.0 / len(fields) if "average_output" in head else 1.0  # a random forest
         trees = [_lightgbm_tree(of_tree, scale) for of_tree in fields]
         return cls(trees, 0.0, any(kind >> _MISSING_TYPE == _MISSING_IS_NAN for _, kind in splits))
@@ -98,7 +98,7 @@ class TreeModel:
         names = names_of(booster)
         rows = [(tree["split_indices"], tree["split_type"], tree["left_children"]) for tree in model["trees"]]
         splits = {split for row in rows for split in zip(*row, strict=True)}
-        refuse_categories(names, {k for k, is_category, child in splits if is_category and child >= 0})
+        check_no_categories(names, {k for k, is_category, child in splits if is_category and child >= 0})
         trees = [_xgboost_tree(tree) for tree in model["trees"]]
         directions = {bool(side) for tree in trees for side in tree.missing_left[~tree.leaf]}
         (constant,) = np.atleast_1d(json.loads(learner["learner_model_param"]["base_score"]))
@@ -121,7 +121,7 @@ def _check_objective(objective: str, applied: Collection[str] = ()) -> None:
         )
 
 
-def refuse_categories(names: Sequence[str], split: Collection[int]) -> None:
+def check_no_categories(names: Sequence[str], split: Collection[int]) -> None:
     """Raise for columns of categories that trees split and an engine cannot."""
     if split:
         columns = shown([names[k] for k in sorted(split)])

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from boostplug.core.checks import shown
 from boostplug.core.extras import imported
-from boostplug.model.trees import CATEGORICAL, TreeModel, beyond_zero, lightgbm_text, refuse_categories
+from boostplug.model.trees import CATEGORICAL, TreeModel, beyond_zero, check_no_categories, lightgbm_text
 from boostplug.model.xgboost import xgboost_model
 from boostplug.weak_rankers.stump import largest_single
 from boostplug.weak_rankers.tree import Tree
@@ -128,7 +128,7 @@ def vespa(booster: Any, names: Sequence[str], known: Categories) -> str:
     """Return LightGBM's own dump, in which Vespa finds categories too; `known` are those of the training set."""
     _, _, splits = lightgbm_text(booster, _VESPA_APPLIES)
     document = booster.dump_model()
-    refuse_categories(names, {k for k, kind in splits if not kind & CATEGORICAL and k in known})
+    check_no_categories(names, {k for k, kind in splits if not kind & CATEGORICAL and k in known})
     _name_categories(document, names, sorted({k for k, kind in splits if kind & CATEGORICAL}), known)
     share = 1.0 / len(document["tree_info"]) if document.get("average_output") else 1.0  # a random forest
     document["average_output"] = False

@@ -26,7 +26,7 @@ from boostplug.weak_rankers import Cuts
 _ONE = BinaryDistance()
 
 
-def refuse_no_pairs(queries: Queries) -> None:
+def check_has_pairs(queries: Queries) -> None:
     """Raise if no pair has a positive weight."""
     if len(pairs_to_learn(queries).query):
         return
@@ -71,7 +71,7 @@ class CriticalPairs:
     """
 
     def __init__(self, queries: Queries, distance: Distance = _ONE) -> None:
-        refuse_no_pairs(queries)
+        check_has_pairs(queries)
         groups = pairs_to_learn(queries)
         if isinstance(groups, ListedPairs):
             row = np.r_[groups.winner, groups.loser]

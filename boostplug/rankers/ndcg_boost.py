@@ -15,9 +15,9 @@ from boostplug.core.checks import check_instance
 from boostplug.data.queries import Queries, row_weights
 from boostplug.kernels.metrics.dcg_ap import dcg
 from boostplug.losses import NDCGBoost, RankNet
-from boostplug.metrics.dcg import Gain, discounts, gains_of
+from boostplug.metrics.gains import Gain, discounts, gains_of
 from boostplug.rankers.base import ReferenceRanker, Round, Rounds, Training, seeded_clone
-from boostplug.rankers.critical_pairs import refuse_no_pairs
+from boostplug.rankers.critical_pairs import check_has_pairs
 from boostplug.weak_rankers import Cuts, Tree, WeakRanker
 from boostplug.weak_rankers.stump import first_best
 
@@ -118,7 +118,7 @@ class NDCGBoostRanker(ReferenceRanker):
         """Run Algorithm 1; steps are numbered by its lines."""
         if training.queries.pairs is not None:
             raise ValueError("pairs cannot be used by NDCG_Boost, whose weights need gains; pass grades as y")
-        refuse_no_pairs(training.queries)
+        check_has_pairs(training.queries)
         gains_of(training.queries, self.gain)  # raises for invalid grades, with the row's number
         X = training.X[training.queries.judged]
         queries = training.queries.of_rows(training.queries.judged, keep_empty=False)

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.core.checks import vector
+from boostplug.core.checks import as_vector
 from boostplug.core.warning import warn_user
 
 _MOST = 2 / 3  # of the scored queries
@@ -24,7 +24,7 @@ def query_sizes(X: Any, qid: Any, boundaries: NDArray[np.int64]) -> QuerySizes |
     if qid is None:
         return None
     first = boundaries[:-1]
-    return QuerySizes(vector("qid", qid)[first], np.diff(boundaries), X.index[first] if hasattr(X, "iloc") else None)
+    return QuerySizes(as_vector("qid", qid)[first], np.diff(boundaries), X.index[first] if hasattr(X, "iloc") else None)
 
 
 def warn_of_cut_queries(fitted: QuerySizes | None, scored: QuerySizes | None) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from boostplug.core.arrays import Ints
-from boostplug.core.checks import check_flag, check_integer, refuse_other_order, refuse_where, shown, vector
+from boostplug.core.checks import as_vector, check_flag, check_integer, check_order, check_values, shown
 from boostplug.core.randomness import RandomState, generator
 from boostplug.data.queries import Queries
 
@@ -166,7 +166,7 @@ def time_folds(qid: ArrayLike, time: ArrayLike, n_splits: int = 5) -> Folds:
     [2 3 4] [0 1]
     """
     n_splits = check_integer("n_splits", n_splits, 1)
-    refuse_other_order(qid=qid, time=time)
+    check_order(qid=qid, time=time)
     queries = _queries_of("qid", qid)
     times = times_of_queries("time", time, queries.boundaries[:-1], queries.query_of_row)
     block = blocks_by_time(times, [1.0] * (n_splits + 1), f"n_splits={n_splits} folds")
@@ -189,7 +189,7 @@ def times_of_queries(name: str, time: ArrayLike, first: Ints, query: Ints) -> ND
     query : ndarray of shape (n_rows,)
         The query of each row.
     """
-    times = vector(name, time)
+    times = as_vector(name, time)
     if len(times) != len(query):
         raise ValueError(f"{name} has {len(times)} values, and qid {len(query)}; pass one for each row")
     if times.dtype.kind not in "biufM":
@@ -200,12 +200,12 @@ def times_of_queries(name: str, time: ArrayLike, first: Ints, query: Ints) -> ND
         except (TypeError, ValueError, OverflowError):
             why = 'numbers, dates, or strings in ISO 8601 such as "2026-07-01T12:00"'
             raise ValueError(f"{name} must hold {why}; got {shown(times[0])}") from None
-    refuse_where(
+    check_values(
         name, np.isnat(times) if times.dtype.kind == "M" else np.isnan(times), times, "is not a time; drop the row"
     )
     of_query = times[first]
     why = "is another time than that of the query's first row; give all rows of a query one time, such as the earliest"
-    refuse_where(name, times != of_query[query], times, why)
+    check_values(name, times != of_query[query], times, why)
     return of_query
 
 

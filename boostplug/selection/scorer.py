@@ -9,7 +9,7 @@ from sklearn import get_config
 from sklearn.base import BaseEstimator
 from sklearn.utils.metadata_routing import MetadataRequest
 
-from boostplug.core.checks import check_instance, column_names, refuse_other_order
+from boostplug.core.checks import check_instance, check_order, column_names
 from boostplug.data.boundaries import are_contiguous
 from boostplug.data.inputs import FIT, Inputs, columns_to_judge
 from boostplug.data.queries import Queries
@@ -84,7 +84,7 @@ class RankingScorer(BaseEstimator):
         scikit-learn's `permutation_importance` permutes the column of ids too, in which rows of a query no longer stand
         together. The ids are then those of the call before, with the same labels: no feature, no importance.
         """
-        refuse_other_order(X=given.X, y=given.y, qid=given.qid, sample_weight=given.weight)
+        check_order(X=given.X, y=given.y, qid=given.qid, sample_weight=given.weight)
         y = given.labels_of_rows()
         labels = y.tobytes()
         group = given.group

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.core.arrays import Floats, Ints
-from boostplug.core.checks import check_integer, column_as_vector, column_names, numbers, shown, vector
+from boostplug.core.checks import as_column_vector, as_floats, as_vector, check_integer, column_names, shown
 from boostplug.data.boundaries import ids_of
 from boostplug.data.inputs import check_has_column
 from boostplug.data.tables import check_computed, is_frame, rows_of
@@ -77,7 +77,7 @@ class QuerySplit(NamedTuple):
             times = times_of_queries(self.time, values, first, query)
             part = blocks_by_time(times, DEFAULT_SPLIT, "a training, validation and test part by time")[query]
         else:
-            part = _named_parts(vector("split", values), query, first, self.split)
+            part = _named_parts(as_vector("split", values), query, first, self.split)
         return [[order[part[order] == k] for k in range(3)]]
 
 
@@ -207,7 +207,7 @@ def split_queries(
         raise ValueError("folds share the queries with different labels evenly, and label is missing; pass label=")
     ids = ids_of("qid", table[qid] if isinstance(qid, str) else qid)
     labels = np.zeros(len(ids)) if folds is None else table[label] if isinstance(label, str) else label
-    y = numbers("label", column_as_vector("label", labels))
+    y = as_floats("label", as_column_vector("label", labels))
     for given, what in ((ids, "qid must have one id"), (y, "label must have one value")):
         if (len(given),) != table.shape[:1]:
             raise ValueError(f"{what} per row of data; got {len(given)}, and data of shape {table.shape}")

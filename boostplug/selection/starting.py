@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from boostplug.core.checks import check_choice, check_flag, check_integer, numbers, refuse_other_order, refuse_where
+from boostplug.core.checks import as_floats, check_choice, check_flag, check_integer, check_order, check_values
 from boostplug.data.queries import Queries
 from boostplug.losses import CRR, ListNet
 from boostplug.metrics import ChoiceLogLoss, Metric, SpearmanRho
@@ -142,9 +142,9 @@ def starting_params(
     check_choice("labels", labels, ("auto", "graded", "choice"))
     if n_features is not None:
         check_integer("n_features", n_features, 1)
-    refuse_other_order(y=y, qid=qid)
-    y = numbers("y", y)
-    refuse_where("y", ~np.isfinite(y), y, "is not finite; drop such rows")
+    check_order(y=y, qid=qid)
+    y = as_floats("y", y)
+    check_values("y", ~np.isfinite(y), y, "is not finite; drop such rows")
     start = start_for(Queries(y, qid=qid, group=group), labels)
     if check_flag("verbose", verbose):
         print(f"{start.why}.")  # noqa: T201 (asked for)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import boostplug as bp
-from boostplug.core.naming import distinct_names, label, name_in_logs
+from boostplug.core.values import distinct_names, label, name_in_logs
 from boostplug.losses import LOSSES
 
 

@@ -7,12 +7,12 @@ import numpy as np
 from boostplug.clicks.propensity import effective_size
 from boostplug.comparison.inputs.columns import PARTS, Folds
 from boostplug.core.arrays import Floats
-from boostplug.core.naming import label
+from boostplug.core.values import label
 from boostplug.data.inputs import CheckedInputs
 from boostplug.data.positions import check_propensities
 from boostplug.losses import Loss, RankNet, Unbiased
 from boostplug.metrics import DCG, NDCG, Metric
-from boostplug.metrics.on_label import MetricOnLabel
+from boostplug.metrics.metric import MetricOnLabel
 
 IPS = "ips"  # the label that holds the weighed clicks
 MAX_WEIGHT = 10.0  # of a click, as in `Unbiased`

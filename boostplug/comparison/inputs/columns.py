@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from boostplug.core.arrays import Floats
-from boostplug.core.checks import check_column_names, column_as_vector, column_names, numbers, refuse_where, shown
+from boostplug.core.checks import as_column_vector, as_floats, check_column_names, check_values, column_names, shown
 from boostplug.data.files import read_table_file
 from boostplug.data.inputs import CheckedInputs, Inputs, Source, check_has_column
 from boostplug.data.tables import Schema, as_features, is_frame, without_columns
@@ -101,8 +101,8 @@ def scores_today(today: str, X: Any, names: Sequence[Any]) -> Floats:
     check_has_column(name, "today", names)
     column = X[name] if is_frame(X) else X[:, [*names].index(name)]
     column = column.toarray().ravel() if hasattr(column, "nnz") else column
-    values = numbers(title := f"today: column {name!r}", column_as_vector(title, column))
-    refuse_where(title, np.isinf(values), values, "is infinite; write a number, or leave the cell empty")
+    values = as_floats(title := f"today: column {name!r}", as_column_vector(title, column))
+    check_values(title, np.isinf(values), values, "is infinite; write a number, or leave the cell empty")
     return values if name == today else -values
 
 

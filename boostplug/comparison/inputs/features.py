@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from boostplug.core.arrays import Floats
-from boostplug.core.checks import column_names, refuse_where
+from boostplug.core.checks import check_values, column_names
 from boostplug.data.inputs import CheckedInputs
 from boostplug.data.queries import Queries
 from boostplug.data.tables import is_frame
@@ -46,7 +46,7 @@ def check_finite(part: CheckedInputs, part_name: str) -> None:
         with np.errstate(over="ignore"):
             infinite = np.isinf(values.astype(np.float32))
         why = "is infinite in float32, which XGBoost refuses; write a number or NaN, or pass frameworks='lightgbm'"
-        refuse_where(f"{part_name}: column {name!r}", infinite, values, why)
+        check_values(f"{part_name}: column {name!r}", infinite, values, why)
 
 
 def score_of(name: str, part: CheckedInputs) -> Floats:

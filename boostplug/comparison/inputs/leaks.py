@@ -16,7 +16,7 @@ from boostplug.core.checks import shown
 from boostplug.data.inputs import CheckedInputs
 from boostplug.data.tables import schema_of
 from boostplug.metrics import Metric
-from boostplug.metrics.on_label import MetricOnLabel
+from boostplug.metrics.metric import MetricOnLabel
 
 # A leak does one of three things. On 75 kinds of labels of 12 data sets the features that come closest order .67 of the
 # steps, mark .94 of the relevant rows and .54 of the others, and have no value of which .95 of the rows are relevant.

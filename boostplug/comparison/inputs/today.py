@@ -16,7 +16,7 @@ from boostplug.core.arrays import Floats
 from boostplug.core.extras import imported
 from boostplug.data.queries import Queries
 from boostplug.metrics import METRICS, Metric, PairError
-from boostplug.metrics.on_label import MetricOnLabel
+from boostplug.metrics.metric import MetricOnLabel
 
 
 def judged_by_score(data: LoadedData, metric: Metric) -> LoadedData:

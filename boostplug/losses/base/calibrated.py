@@ -12,7 +12,7 @@ from boostplug.kernels.lists.calibrated import calibrated_softmax
 from boostplug.losses.base.lists import sums_over_lists
 from boostplug.losses.base.loss import Loss
 from boostplug.losses.base.traits import LabelRange, Traits
-from boostplug.metrics.grades import refuse_off_scale
+from boostplug.metrics.grades import check_on_scale
 
 
 class CalibratedLoss(Loss, ABC):
@@ -55,5 +55,5 @@ class CalibratedLoss(Loss, ABC):
 
     def _sums(self, scores: Floats, queries: Queries, scale: float) -> ListSums:
         top, of_list = float(self.max_grade), float(self.list_weight)
-        queries.remember((CalibratedLoss, top), lambda: refuse_off_scale(queries, top))
+        queries.remember((CalibratedLoss, top), lambda: check_on_scale(queries, top))
         return sums_over_lists(calibrated_softmax, scores, queries, 1.0 - of_list, of_list, 1.0 / top, float(scale))

@@ -5,7 +5,7 @@ import numpy as np
 from boostplug.core.arrays import Floats
 from boostplug.data.grade_groups import GradeGroups
 from boostplug.data.queries import Queries
-from boostplug.metrics.dcg import Convention, Gain, discounts, gains_in_units
+from boostplug.metrics.gains import Convention, Gain, discounts, gains_in_units
 
 
 def rising_gains(loss: str, queries: Queries, gain: Gain) -> Floats:

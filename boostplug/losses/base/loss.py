@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from boostplug.adapters.calling import derivatives_for_framework
 from boostplug.core.arrays import Floats
-from boostplug.core.checks import LARGEST_WEIGHT, check_instance, check_number, returned, scores_of_rows, shown
-from boostplug.core.naming import Named, label, read_value
-from boostplug.core.values import FACTOR, Range, Space, changed_parameters, parameters_of
+from boostplug.core.checks import LARGEST_WEIGHT, as_result, check_instance, check_number, scores_of_rows, shown
+from boostplug.core.naming import read_value
+from boostplug.core.values import FACTOR, Range, Space, Value, changed_parameters, label, parameters_of
 from boostplug.data.named_labels import check_label_name
 from boostplug.data.queries import Queries, why_nothing_is_learnt
 from boostplug.losses.base.traits import HessianKind, Traits, combined
@@ -36,7 +36,7 @@ _SMALLEST_HESSIAN = 1e-300  # below it a Hessian has lost digits: such a row tak
 _OWN = "boostplug.losses."  # modules whose losses' outputs are not checked again
 
 
-class Loss(Named, ABC):
+class Loss(Value, ABC):
     r"""A ranking loss: a value per query and derivatives per row, over plain arrays.
 
     Its mathematics knows no framework. `__call__` serves the frameworks: it reads scores and `Queries` from what they
@@ -235,7 +235,7 @@ class Loss(Named, ABC):
         value = self.compute_value(scores_of_rows(scores, queries.n_rows, finite=True), queries)
         if type(self).__module__.startswith(_OWN):
             return value
-        return returned(f"{type(self).__name__}.compute_value", "query", value, (queries.n_queries,))
+        return as_result(f"{type(self).__name__}.compute_value", "query", value, (queries.n_queries,))
 
     def gradient_hessian(
         self, scores: ArrayLike, queries: Queries, *, totals: Floats | None = None
@@ -270,7 +270,7 @@ class Loss(Named, ABC):
         what = f"{type(self).__name__}.compute_gradient_hessian"
         if not isinstance(outputs, (tuple, list)) or len(outputs) != 2:
             raise ValueError(f"{what} must return two arrays, gradient and Hessian; got {shown(outputs)}")
-        gradient, hessian = (returned(what, "row", output, (queries.n_rows,)) for output in outputs)
+        gradient, hessian = (as_result(what, "row", output, (queries.n_rows,)) for output in outputs)
         return gradient, hessian
 
     def totals(self, scores: ArrayLike, queries: Queries) -> Floats:  # noqa: ARG002 (other losses need the scores)

@@ -13,7 +13,7 @@ from boostplug.losses.base.loss import LARGEST_VALUE, Loss
 from boostplug.losses.base.traits import LabelRange, Traits
 from boostplug.losses.ranknet import RankNet
 from boostplug.metrics import NDCG, Metric
-from boostplug.metrics.on_label import MetricOnLabel
+from boostplug.metrics.metric import MetricOnLabel
 
 _LARGEST_METRIC = 300.0  # larger values count as this one, so that e^E stays finite; most metrics are within [-1, 1]
 _LEAST = 1e-200  # of a factor: a Hessian times less might vanish beside its gradient
@@ -120,7 +120,7 @@ class AdaRank(Loss):
         if weight is not None and (weight == 0).any():  # rows of weight 0 are not there, for the metric too
             kept = weight > 0
             scores, queries = frozen(scores[kept]), queries.remember((AdaRank,), lambda: queries.of_rows(kept))
-        exponents = -self.metric._per_query(scores, queries)  # noqa: SLF001 (they are checked)
+        exponents = -self.metric.per_query(scores, queries)
         defined = np.isfinite(exponents)
         if not defined.all() and np.isinf(exponents).any():
             q = int(np.argmax(np.isinf(exponents)))

@@ -9,7 +9,7 @@ from scipy.optimize import minimize
 from boostplug.core.arrays import Floats
 from boostplug.losses import QBRank
 from boostplug.rankers.base import ReferenceRanker, Round, Rounds, Training
-from boostplug.rankers.critical_pairs import refuse_no_pairs
+from boostplug.rankers.critical_pairs import check_has_pairs
 from boostplug.weak_rankers import Feature
 
 
@@ -103,7 +103,7 @@ class RankSVM(ReferenceRanker):
 
     def _rounds(self, training: Training) -> Rounds:
         queries = training.queries
-        refuse_no_pairs(queries)
+        check_has_pairs(queries)
         X = np.nan_to_num(training.X.astype(np.float64))
         spread = X.std(axis=0)
         varies = np.flatnonzero(spread > 0.0)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.core.naming import distinct_names
+from boostplug.core.values import distinct_names
 from boostplug.data.queries import Queries
 from boostplug.losses import LOSSES, Loss, MPBoost
 
