@@ -187,7 +187,7 @@ def better_documents_rise(loss: Loss, scores: Floats, queries: Queries, rng: np.
     """Check that a step against the gradient takes better documents up, where all scores are equal."""
     if queries.pairs is not None or loss.traits.positions or not queries.n_rows:
         return
-    read = loss.learns_from(queries)
+    read = loss.with_own_labels(queries)
     judged = read.judged.astype(np.float64)
     query, n = read.query_of_row, read.n_queries
     labels = np.where(read.judged, read.labels, 0.0)

@@ -42,6 +42,15 @@ def test_a_bound_loss_is_the_loss_on_that_label(loss):
     assert replace(bound.traits, pairs=loss.traits.pairs) == loss.traits
 
 
+@pytest.mark.filterwarnings("error")
+def test_a_loss_of_a_bound_loss_asks_its_label_whether_an_order_is_taught():
+    """The labels `y` teach none."""
+    data = bp.RankingData(DATA.X, np.zeros(DATA.n_rows), group=DATA.group, labels={"click": CLICK})
+    loss = bp.AdaRank(base=bp.QBRank(preference_weight=1.0).on("click"), metric=bp.NDCG(3).on("click"))
+    assert loss.why_no_order(data.queries) is None
+    assert np.array_equal(loss.with_own_labels(data.queries).labels, CLICK)
+
+
 def test_a_sum_of_bound_losses_has_the_sum_of_their_derivatives():
     on_click, on_sale = bp.QBRank().gradient_hessian(SCORES, ON_CLICK), bp.RankNet().gradient_hessian(SCORES, ON_SALE)
     expected = np.array(on_click) + 2.0 * np.array(on_sale)

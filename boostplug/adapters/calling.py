@@ -1,48 +1,27 @@
 """A framework's call of a loss → `Queries` and scores → gradient and Hessian as float32."""
 
-import warnings
 from contextlib import nullcontext
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from boostplug.adapters.adapter import Adapter
 from boostplug.adapters.reading import adapter_of, queries_of, queries_of_arrays
 from boostplug.adapters.workers import NO_QUERIES, Workers, in_step
 from boostplug.core.arrays import Floats
 from boostplug.core.threads import threads_of_framework
+from boostplug.core.warning import warn_user
 from boostplug.data.queries import Queries, why_nothing_is_learnt
 from boostplug.kernels.base.single_precision import to_single
 
 Floats32 = NDArray[np.float32]
 
 
-class Objective(Protocol):
-    """What a framework's call needs of a loss; see `boostplug.Loss`."""
-
-    @property
-    def traits(self) -> Any:
-        """What holds for the loss on any data."""
-
-    def __hash__(self) -> int: ...
-
-    def gradient_hessian(
-        self, scores: ArrayLike, queries: Queries, *, totals: Floats | None = None
-    ) -> tuple[Floats, Floats]:
-        """Return the derivatives."""
-
-    def totals(self, scores: ArrayLike, queries: Queries) -> Floats:
-        """Return the sums over the queries that the derivatives depend on."""
-
-    def learns_from(self, queries: Queries) -> Queries:
-        """Return the queries with the labels that the loss reads."""
-
-
 def derivatives_for_framework(
-    loss: Objective, a: Any, b: Any, weight: Any = None, group: Any = None
+    loss: Any, a: Any, b: Any, weight: Any = None, group: Any = None
 ) -> tuple[Floats32, Floats32]:
-    """Return gradient and Hessian to a framework.
+    """Return gradient and Hessian to a framework; it is `Loss.__call__`.
 
     Parameters
     ----------
@@ -73,7 +52,7 @@ def derivatives_for_framework(
     with nullcontext() if n_threads is None else threads_of_framework(n_threads):
         gradient, hessian = loss.gradient_hessian(scores, queries)
     g, h = np.empty((2, len(gradient)), np.float32)
-    row, learns = to_single(gradient, hessian, g, h)
+    row, learns = to_single(gradient, hessian, g, h)  # as `as_single`, without a call more in each round
     if row >= 0:
         raise _beyond_single(loss, gradient, hessian, row)
     if not learns:
@@ -81,9 +60,7 @@ def derivatives_for_framework(
     return g, h
 
 
-def _on_worker(
-    loss: Objective, workers: Workers, adapter: Adapter, scores: Any, dataset: Any
-) -> tuple[Floats32, Floats32]:
+def _on_worker(loss: Any, workers: Workers, adapter: Adapter, scores: Any, dataset: Any) -> tuple[Floats32, Floats32]:
     """Return gradient and Hessian of one worker's rows; an error of one worker is raised on all."""
     with in_step(workers, 1 + loss.traits.n_totals, 1) as exchange:
         queries = queries_of(adapter, dataset)
@@ -93,27 +70,33 @@ def _on_worker(
             if not n_queries:
                 raise ValueError(NO_QUERIES)
             gradient, hessian = loss.gradient_hessian(scores, queries, totals=np.array(totals))
-        g, h = np.empty((2, len(gradient)), np.float32)
-        row, learns = to_single(gradient, hessian, g, h)
-        if row >= 0:
-            raise _beyond_single(loss, gradient, hessian, row)
+        g, h, learns = as_single(loss, gradient, hessian)
         learns = bool(exchange.sum(np.array([float(learns)]))[0])
     if not learns and queries.n_rows:
         _warn_of_nothing(loss, queries)
     return g, h
 
 
-def _beyond_single(loss: Objective, gradient: Floats, hessian: Floats, row: int) -> ValueError:
+def as_single(loss: Any, gradient: Floats, hessian: Floats) -> tuple[Floats32, Floats32, bool]:
+    """Return both as float32, and whether any gradient is not 0; see `to_single`."""
+    g, h = np.empty((2, len(gradient)), np.float32)
+    row, learns = to_single(gradient, hessian, g, h)
+    if row >= 0:
+        raise _beyond_single(loss, gradient, hessian, row)
+    return g, h, learns
+
+
+def _beyond_single(loss: Any, gradient: Floats, hessian: Floats, row: int) -> ValueError:
     return ValueError(
         f"{loss!r} returned gradient {gradient[row]} and Hessian {hessian[row]} in row {row}; the frameworks take "
         "numbers within float32's ±3.4e38, the Hessian not negative: check weights and scores, or rescale labels"
     )
 
 
-def _warn_of_nothing(loss: Objective, queries: Queries) -> None:
+def _warn_of_nothing(loss: Any, queries: Queries) -> None:
     """Warn, once for each loss and data, why the gradient is 0 in all rows."""
-    cause = why_nothing_is_learnt(loss.learns_from(queries)) or "its gradient has vanished at these scores"
+    cause = why_nothing_is_learnt(loss.with_own_labels(queries)) or "its gradient has vanished at these scores"
     if queries.pairs is None and not queries.labels.any():
         cause += "; all labels are 0, LightGBM's replacement for missing and NaN labels"
     text = f"{loss!r} has nothing to learn from: {cause}; the model stays constant"
-    queries.remember(("nothing to learn", loss), lambda: warnings.warn(text, UserWarning, stacklevel=5))
+    queries.remember(("nothing to learn", loss), lambda: warn_user(text))

@@ -262,7 +262,7 @@ def _refused_labels(loss: Loss, folds: Folds) -> tuple[float, float] | None:
     if isinstance(loss, CombinedLoss):  # its parts may read different labels
         ranges = (_refused_labels(part, folds) for part in loss.losses)
         return next(filter(None, ranges), None)
-    read = [loss.learns_from(part.queries) for fold in folds for part in fold[:2]]
+    read = [loss.with_own_labels(part.queries) for fold in folds for part in fold[:2]]
     labels = np.concatenate([queries.labels[queries.judged] for queries in read])
     least, largest = float(labels.min(initial=0.0)), float(labels.max(initial=0.0))
     return (least, largest) if least < loss.traits.labels.least or largest > loss.traits.labels.most else None
@@ -283,7 +283,7 @@ def _why_undefined(metric: Metric, part: CheckedInputs, name: str) -> str | None
         raise ValueError(f"{metric.name} cannot be computed on {name}: {error}") from None
     if not np.isnan(values).all():
         return None
-    most = metric.judges_by(part.queries).labels.max()
+    most = metric.with_own_labels(part.queries).labels.max()
     return f"undefined on every query of {name}: it has no relevant document, with labels up to {most:g}"
 
 

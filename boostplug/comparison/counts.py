@@ -42,7 +42,7 @@ _COUNTS: list[tuple[str, str, float, int, Values]] = [  # in words, with the fac
 
 def judging_queries(outcomes: Outcomes, fold: int) -> Queries:
     """Return the test queries of a fold with the label by which the metric judges."""
-    return outcomes.plan.metric.judges_by(outcomes.data.tests[fold].queries)
+    return outcomes.plan.metric.with_own_labels(outcomes.data.tests[fold].queries)
 
 
 def plain_counts(outcomes: Outcomes, decision: Decision) -> dict[str, Any] | None:

@@ -294,5 +294,5 @@ def _sums_and_fault(part: CheckedInputs, loss: Loss) -> tuple[NDArray[np.float64
     sums = loss.totals(start, queries)
     if loss.gradient_hessian(start, queries)[0].any():
         return sums, loss.fault_of_order(queries)
-    cause = why_nothing_is_learnt(loss.learns_from(queries)) or "its gradient is 0 at scores of 0"
+    cause = why_nothing_is_learnt(loss.with_own_labels(queries)) or "its gradient is 0 at scores of 0"
     return sums, f"{loss!r} has nothing to learn from: {cause}; the model stays constant"

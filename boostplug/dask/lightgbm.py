@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from distributed import get_worker
 
+from boostplug.adapters.calling import as_single
 from boostplug.core.arrays import Floats
 from boostplug.core.checks import check_integer, shown
 from boostplug.core.extras import needed_by
@@ -20,7 +21,6 @@ from boostplug.estimators.columns import counting_features
 from boostplug.estimators.parameter_names import LIGHTGBM_ALIASES as ALIASES
 from boostplug.estimators.parameter_names import given_as
 from boostplug.estimators.parameters import for_framework
-from boostplug.kernels.base.single_precision import as_float32
 from boostplug.losses import Loss
 
 with needed_by("boostplug.dask.LGBMRanker needs", "lightgbm", "dask"):
@@ -211,7 +211,7 @@ class _Objective:
                 self.queries = self.queries or queries_of_rows(weight, self.name)
                 with threads_of_framework(worker.state.nthreads):
                     gradient, hessian = self.loss.gradient_hessian(y_pred, self.queries, totals=self.sums)
-                return as_float32(self.loss, gradient, hessian)[:2]
+                return as_single(self.loss, gradient, hessian)[:2]
             except Exception as error:  # noqa: BLE001 (whatever it is, the others must not wait)
                 self.failed = True
                 text = f"{self.loss!r} failed on worker {worker.address}: {type(error).__name__}: {error}"

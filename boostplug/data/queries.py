@@ -201,7 +201,10 @@ class Queries(Immutable):
         )
 
     def with_grade_groups(self, groups: GradeGroups) -> "Queries":
-        """Return the same queries with other `grade_groups`, derived from their own."""
+        """Return the same queries with other `grade_groups`, derived from their own by `GradeGroups.weighted`.
+
+        They share what is remembered, so what is built for `remember` does not depend on these weights of pairs.
+        """
         out = object.__new__(Queries)
         out.__dict__.update(self.__dict__, _kept=self.__dict__.setdefault("_kept", {}), grade_groups=groups)
         return out

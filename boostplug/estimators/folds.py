@@ -221,7 +221,7 @@ def _with_linear(
     booster: Any, scores: Floats, given: CheckedInputs, loss: Loss | None, folds: Sequence[tuple[Ints, Ints]]
 ) -> tuple[Any, Floats]:
     """Return a booster, and scores of rows that it has not seen, with a third of a linear model."""
-    queries = given.queries if loss is None else loss.learns_from(given.queries)
+    queries = given.queries if loss is None else loss.with_own_labels(given.queries)
     X = np.asarray(without_categories(given.X), np.float32)
     fit = partial(linear_model, softmax=has_one_chosen(queries), alpha=None, n_bins=N_BINS)
     of_linear = np.zeros(len(scores))

@@ -142,9 +142,9 @@ class LambdaRank(Loss):
         )
 
     @property
-    def pair_curve(self) -> PairFunction:
+    def scaled_pair_function(self) -> PairFunction:
         """That of `RankNet`: the loss of a pair without its weight."""
-        return replace(LOGISTIC, scale=float(self.sigmoid))
+        return replace(LOGISTIC, steepness=float(self.sigmoid))
 
     def scale_terms(self, queries: Queries) -> tuple[Floats, Floats]:
         """Return Σ_q n_q and Σ_q W_q (see Notes)."""

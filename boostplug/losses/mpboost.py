@@ -17,7 +17,7 @@ from boostplug.kernels.pairs.exponential import (
     STORED,
     Curvature,
     Distances,
-    sum_over_pairs,
+    sum_exponentials,
 )
 from boostplug.losses.base.loss import LARGEST_VALUE
 from boostplug.losses.base.pair_loss import Normalization, PairFunction, PairLoss, pairs_to_learn
@@ -124,10 +124,10 @@ class MPBoost(PairLoss):
         return Traits(hessian=kinds[self.hessian], pairs=True)
 
     @property
-    def pair_curve(self) -> PairFunction:
+    def scaled_pair_function(self) -> PairFunction:
         """The exponential, by the difference times the distance of a gap of 1."""
         rate = float(distances_of_gaps(self.distance, np.ones(1))[0])
-        return PairFunction(lambda d: np.exp(-d), lambda d: -np.exp(-d), lambda d: np.exp(-d), scale=rate)
+        return PairFunction(lambda d: np.exp(-d), lambda d: -np.exp(-d), lambda d: np.exp(-d), steepness=rate)
 
     def pair_weight_of_queries(self, queries: Queries) -> Floats | None:
         """Return the weighted sum of d² over each query's pairs; None for "gentle", whose Hessian has no d²."""
@@ -227,7 +227,7 @@ class _PairDistances:
         gradient, hessian = np.zeros((2, len(scores)))
         n = self.groups.n_documents
         work = np.r_[0, np.cumsum(n * np.minimum(self.groups.n_grades - 1, n // 2))]
-        run_over_queries(sum_over_pairs, work, view, scores, self.distances, curvature, factor, gradient, hessian)
+        run_over_queries(sum_exponentials, work, view, scores, self.distances, curvature, factor, gradient, hessian)
         return gradient, hessian
 
 

@@ -113,7 +113,7 @@ class PairwiseLoss(SmoothPairLoss):
                 f"PairwiseLoss: hessian={self.hessian!r} needs second ≥ 0, and it falls to {pair.least_second:.6g}; "
                 "use hessian='global'"
             )
-        if pair.sampled is None:
+        if pair.grids is None:
             warnings.warn(
                 "PairwiseLoss: the functions are too rough for a grid, overflow, or are not a + b d + c d² far from 0; "
                 "pairs are summed one by one, in O(n²) a query",
@@ -129,7 +129,7 @@ class PairwiseLoss(SmoothPairLoss):
     @property
     def summation(self) -> str:
         """The method by which pairs are summed (see Attributes)."""
-        return "linear" if self.weight is None and self.pair_function.sampled is not None else "pairs"
+        return "linear" if self.weight is None and self.pair_function.grids is not None else "pairs"
 
     @property
     def search_space(self) -> Space:

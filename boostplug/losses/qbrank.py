@@ -123,7 +123,7 @@ class QBRank(PairLoss):
         )
 
     @property
-    def pair_curve(self) -> PairFunction:
+    def scaled_pair_function(self) -> PairFunction:
         """Half of the squared hinge."""
         margin = 1.0 if isinstance(self.margin, str) else float(self.margin)
         return PairFunction(

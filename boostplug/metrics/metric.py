@@ -264,7 +264,7 @@ class Metric(Value, ABC):
         """
         return MetricOnLabel(self, label)
 
-    def judges_by(self, queries: Queries) -> Queries:
+    def with_own_labels(self, queries: Queries) -> Queries:
         """Return the queries with the labels that the metric reads: these, unless it is bound to others (`on`)."""
         return queries
 
@@ -341,20 +341,22 @@ class MetricOnLabel(Metric):
         """The metric's, and its label: "NDCG@10.on(sale)"."""
         return f"{self.metric.name}.on({self.label})"
 
-    def judges_by(self, queries: Queries) -> Queries:
+    def with_own_labels(self, queries: Queries) -> Queries:
         """Return the queries with the label of that name."""
         return queries.on(self.label)
 
     def compute_per_query(self, scores: Floats, queries: Queries) -> Floats:
         """Return the metric's."""
-        return self.metric.compute_per_query(scores, self.judges_by(queries))
+        return self.metric.compute_per_query(scores, self.with_own_labels(queries))
 
     def sum_and_count(self, scores: ArrayLike, queries: Queries) -> tuple[float, float]:
         """Return the metric's."""
-        return self.metric.sum_and_count(scores, self.judges_by(queries))
+        return self.metric.sum_and_count(scores, self.with_own_labels(queries))
 
     def __call__(self, scores: ArrayLike, data: Any) -> Any:
         """Return the metric's, or what a framework expects of one."""
         return (
-            self.metric(scores, self.judges_by(data)) if isinstance(data, Queries) else super().__call__(scores, data)
+            self.metric(scores, self.with_own_labels(data))
+            if isinstance(data, Queries)
+            else super().__call__(scores, data)
         )

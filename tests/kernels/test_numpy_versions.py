@@ -25,16 +25,15 @@ def one_list(rng, n, n_grades):
 def test_pair_by_pair(n, n_grades):
     scores, labels, s, queries, unit = one_list(np.random.default_rng(n), n, n_grades)
     expected = numpy_version(pair_by_pair)(scores, labels, s, s, slope, curvature)
-    found = sum_over_pairs(LOGISTIC.for_derivatives, frozen(scores), queries, unit)
+    found = sum_over_pairs(LOGISTIC, frozen(scores), queries, unit)
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12 * np.abs(expected).max())
 
 
 def test_grid():
     """Both interpolate: they agree better with each other than with the function."""
     scores, labels, s, queries, unit = one_list(np.random.default_rng(0), 900, 2)
-    functions = LOGISTIC.for_value
-    expected = numpy_version(grid)(scores, labels == 1.0, s, softplus, functions.sampled.spacing)
-    found = sum_over_pairs(functions, frozen(scores), queries, unit)[0]
+    expected = numpy_version(grid)(scores, labels == 1.0, s, softplus, LOGISTIC.grids[0].spacing)
+    found = sum_over_pairs(LOGISTIC, frozen(scores), queries, unit, value=True)[0]
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12 * expected.max())
 
 

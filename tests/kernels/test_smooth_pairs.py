@@ -28,20 +28,19 @@ def cuts(monkeypatch):
     return found
 
 
-def sums_of(terms, scores, queries, factor=None, gain=None):
+def sums_of(pair, scores, queries, factor=None, **options):
     groups = queries.grade_groups
     factor = np.full(len(groups.query), groups.unit) if factor is None else factor.copy()
-    return sum_over_pairs(terms, frozen(scores.copy()), queries, factor, gain=gain)
+    return sum_over_pairs(pair, frozen(scores.copy()), queries, factor, **options)
 
 
-def assert_all_pairs(terms, scores, queries, weight=1.0, accuracy=ACCURACY, **options):
+def assert_all_pairs(pair, scores, queries, weight=1.0, accuracy=ACCURACY, value=False, **options):
     """Check Σ_j w_ij κ(F_i - F_j) ± Σ_j w_ji κ(F_j - F_i) of each row i, beside the largest; i has the higher grade."""
     query, labels, n = queries.query_of_row, queries.labels, len(scores)
     weight = weight * ((query[:, None] == query) & (labels[:, None] > labels))
     i, j = np.nonzero(weight)
-    for found, function, sign in zip(
-        sums_of(terms, scores, queries, **options), terms.functions, terms.signs[1], strict=True
-    ):
+    of_lower = [(pair.value, 0.0)] if value else [(pair.first, -1.0), (pair.second, 1.0)]
+    for found, (function, sign) in zip(sums_of(pair, scores, queries, value=value, **options), of_lower, strict=True):
         of_pairs = weight[i, j] * function(scores[i] - scores[j])
         expected = np.bincount(i, of_pairs, n) + sign * np.bincount(j, of_pairs, n)
         np.testing.assert_allclose(found, expected, rtol=0, atol=accuracy * np.abs(expected).max())
@@ -54,7 +53,7 @@ def test_every_pair_is_right(function, cuts):
     distance = np.r_[np.linspace(-60.0, 60.0, 2401), -500.0, 500.0, 1e6, -1e6, 1e20, -1e20]
     n_lower, n = 500, len(distance)
     scores, labels = np.r_[np.zeros(n_lower), distance], np.r_[np.zeros(n_lower), np.ones(n)]
-    found = sums_of(pair.for_value, scores, bp.Queries(labels, group=[n + n_lower]))[0, n_lower:]
+    found = sums_of(pair, scores, bp.Queries(labels, group=[n + n_lower]), value=True)[0, n_lower:]
     assert cuts == [(0, 1, 2)]
     expected = n_lower * function(distance)
     near = np.abs(distance) < 37.5
@@ -69,8 +68,8 @@ def test_tails_of_every_form(name, cuts):
     for n in (30, 400):
         for spread in (1.0, 30.0, 1000.0, 1e6):
             scores, queries = spread * rng.normal(size=n), bp.Queries(rng.integers(0, 4, n), group=[n])
-            for terms in (pair.for_value, pair.for_derivatives):
-                assert_all_pairs(terms, scores, queries)
+            for value in (True, False):
+                assert_all_pairs(pair, scores, queries, value=value)
         assert bool(cuts) == (n == 400)
 
 
@@ -81,20 +80,20 @@ def test_clusters_far_apart(cuts):
     queries = bp.Queries(rng.integers(0, 4, n), group=[n])
     for places in ([0.0, 35.0, 37.5, 40.0, 42.5], [-1e6, 0.0, 1e6], [0.0, 1e3], [0.0, 1e17], [0.0, 1e300]):
         scores = rng.choice(places, n) + 0.3 * rng.normal(size=n)
-        assert_all_pairs(LOGISTIC.for_derivatives, scores, queries)
+        assert_all_pairs(LOGISTIC, scores, queries)
     assert len(cuts) == 5
     scores = 1e4 * rng.random(n)  # every document by itself
     scores[:500] = rng.normal(size=500)
-    assert_all_pairs(LOGISTIC.for_derivatives, scores, queries)
-    assert_all_pairs(LOGISTIC.for_value, scores, queries)
+    assert_all_pairs(LOGISTIC, scores, queries)
+    assert_all_pairs(LOGISTIC, scores, queries, value=True)
 
 
-FUNCTIONS_OF = {
-    "NDCGBoost": SIGMOID.for_derivatives,
-    "NDCGBoost's value": SIGMOID.for_value,
-    "RankNet": LOGISTIC.for_derivatives,
-    "RankNet's value": LOGISTIC.for_value,
-    "of a user": PairFunction(*FUNCTIONS["squared softplus"], 1.0).for_derivatives,
+FUNCTIONS_OF = {  # and whether the value is summed
+    "NDCGBoost": (SIGMOID, False),
+    "NDCGBoost's value": (SIGMOID, True),
+    "RankNet": (LOGISTIC, False),
+    "RankNet's value": (LOGISTIC, True),
+    "of a user": (PairFunction(*FUNCTIONS["squared softplus"], 1.0), False),
 }
 
 
@@ -119,6 +118,7 @@ def test_every_way_of_summing(name, n_grades, spread, cuts):
     level[groups.rows] = np.repeat(levels, np.diff(groups.group_start))
     # Beside each other: no gains, gains, and gains of which only the gaps are left.
     for gain, gaps in ((None, 1.0), (levels, level[:, None] - level), (frozen(levels + 1e4), level[:, None] - level)):
-        given = {"factor": factor, "gain": gain, "accuracy": 2.0 * ACCURACY}
-        assert_all_pairs(FUNCTIONS_OF[name], scores, queries, gaps * weight, **given)
+        pair, value = FUNCTIONS_OF[name]
+        given = {"factor": factor, "gain": gain, "accuracy": 2.0 * ACCURACY, "value": value}
+        assert_all_pairs(pair, scores, queries, gaps * weight, **given)
     assert len(cuts) >= (3 if n_grades < 31 else 9)

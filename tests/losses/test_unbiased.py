@@ -97,7 +97,7 @@ def test_unbiased_lambdamart_is_a_plain_loop(name, power, max_position, weight):
     base, rho = BASES[name]
     scores, queries = pages(weight=weight)
     loss = bp.Unbiased(base=base, method=LAMBDAMART, power=power, max_position=max_position)
-    scale = base.pair_curve.scale
+    scale = base.scaled_pair_function.steepness
     found = classes(scores, queries, scale, max_position)
     t, u = ratios_by_loops(found, lambda d: rho(d / scale), max_position, power, 0.1)
     curve = loss.position_bias(scores, queries)
@@ -141,7 +141,7 @@ def test_the_added_bias_solves_its_equations(name, shrunk):
     loss = bp.Unbiased(base=base, method="additive", ridge=0.01)
     bias = loss.position_bias(scores, queries)["bias"]
     assert bias[0] == 0.0
-    scale = base.pair_curve.scale
+    scale = base.scaled_pair_function.steepness
     found = classes(scores, queries, scale, 20)
     n_pairs = np.zeros(12)
     for (k, m, _), (weight, _) in found.items():

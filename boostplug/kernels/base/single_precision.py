@@ -3,11 +3,8 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from boostplug.kernels.base.compiling import compiled
-
-Floats32 = NDArray[np.float32]
 
 _LARGEST = float(np.finfo(np.float32).max)
 _LEAST_HESSIAN = 1e-16  # relative to the gradient; XGBoost's own floor
@@ -37,18 +34,6 @@ def to_single(gradient: Any, hessian: Any, g: Any, h: Any) -> tuple[int, bool]:
             if not (abs(gradient[i]) <= _LARGEST and 0.0 <= hessian[i] <= _LARGEST):
                 return i, True
     return -1, steps > 0
-
-
-def as_float32(loss: object, gradient: Any, hessian: Any) -> tuple[Floats32, Floats32, bool]:
-    """Return both as float32, and whether any gradient is not 0; rows with too small a Hessian get a gradient of 0."""
-    g, h = np.empty(len(gradient), np.float32), np.empty(len(gradient), np.float32)
-    row, any_step = to_single(gradient, hessian, g, h)
-    if row >= 0:
-        raise ValueError(
-            f"{loss!r} returned gradient {gradient[row]} and Hessian {hessian[row]} in row {row}; the frameworks take "
-            "numbers within float32's ±3.4e38, the Hessian not negative: check weights and scores, or rescale labels"
-        )
-    return g, h, any_step
 
 
 @compiled()

@@ -225,7 +225,7 @@ def _is_short(query: _Query, n_grades: int) -> bool:
 
 
 @compiled()
-def sum_over_pairs(
+def sum_exponentials(
     first: int, last: int, groups: Any, scores: Any, distances: Distances, c: Curvature, factor: Any, gradient: Any,
     hessian: Any,
 ) -> None:  # fmt: skip

@@ -71,7 +71,7 @@ def _read(task: Task, u0: int, u1: int, spacing: float, documents: _Documents) -
     weighted, by_gain = len(groups.winner) > 0, len(task.gain) > 0
     for u in range(u0, u1):
         for k in range(start[u], start[u + 1]):
-            x = task.scale * task.scores[groups.rows[k]] / spacing
+            x = task.steepness * task.scores[groups.rows[k]] / spacing
             x = min(max(x, -_LARGEST), _LARGEST)
             cell = np.floor(x)
             first = cell - (NODES // 2 - 1)
@@ -209,7 +209,7 @@ def _collect(
 
 @compiled()
 def sum_across(begin: int, end: int, task: Task, lists: Ints, cuts: Ints, sampled: Sampled, signs: Floats) -> None:
-    """Add the pairs of all cuts of the lists ``begin <= p < end``: see `Plan`; signs are those of `PairTerms`."""
+    """Add the pairs of all cuts of the lists ``begin <= p < end``: see `Plan`; signs as of `sum_over_pairs`."""
     groups, start, by_gain = task.groups, task.groups.group_start, len(task.gain) > 0
     n, n_functions = 0, len(task.out)
     for q in lists[begin:end, 0]:

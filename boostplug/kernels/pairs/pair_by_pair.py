@@ -42,7 +42,7 @@ def _read(task: Task, u0: int, u1: int, documents: _Documents) -> tuple[float, f
     groups, low, high = task.groups, np.inf, -np.inf
     base, weighted = unsigned(groups.group_start[u0]), len(groups.winner) > 0
     for i in range(unsigned(groups.group_start[u1]) - base):
-        x = task.scale * task.scores[unsigned(groups.rows[base + i])]
+        x = task.steepness * task.scores[unsigned(groups.rows[base + i])]
         low, high = min(low, x), max(high, x)
         documents.e[i], documents.first[i], documents.second[i] = x, 0.0, 0.0
         documents.winner[i] = groups.winner[base + i] if weighted else 1.0

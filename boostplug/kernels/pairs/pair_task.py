@@ -15,7 +15,7 @@ class Task(NamedTuple):
     """
 
     scores: Floats
-    scale: float
+    steepness: float
     groups: GroupArrays
     gain: Floats
     factor: Floats

@@ -49,30 +49,6 @@ class Sampled(NamedTuple):
     tails: Floats
     basis: Floats
 
-    def chosen(self, first: int, last: int) -> "Sampled":
-        """Return the functions ``first <= f < last``."""
-        return self._replace(values=self.values[first:last], tails=self.tails[first:last])
-
-
-class PairTerms(NamedTuple):
-    """Functions of the score difference to sum over pairs.
-
-    Attributes
-    ----------
-    functions : tuple of callable
-    signs : ndarray of shape (2, n_functions)
-        How each counts in the row of the higher grade, signs[0], and of the lower one.
-    sampled : Sampled, optional
-        The functions on a grid; None if no grid describes them.
-    kind : int, optional
-        The compiled functions, if there are such.
-    """
-
-    functions: tuple[Function, ...]
-    signs: Floats
-    sampled: Sampled | None
-    kind: int | None = None
-
 
 @lru_cache(maxsize=64)
 def sampled(functions: tuple[Function, ...]) -> Sampled | None:

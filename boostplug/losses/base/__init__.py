@@ -1,6 +1,7 @@
 """Base classes of losses: conventions, losses on pairs, smooth losses on pairs, losses on lists.
 
-Read `loss` first, then `pair_loss` and `smooth_pair_loss` (a function of the score difference), or `lists` (a kernel of
-one's own over complete lists). `gains`, `logistic`, `calibrated` and `derivatives` are shared by several losses.
-Losses that are made of other losses stand in `losses/composite`.
+Read `traits` and `loss` first, then `pair_loss` and `smooth_pair_loss` (a function of the score difference), or `lists`
+(a kernel of one's own over complete lists). `gains`, `logistic` and `calibrated` are shared by several losses. Sums of
+losses and losses on one of several labels stand in `loss`, since its operators make them. Others that are made of
+losses stand in `losses/composite`.
 """

@@ -158,7 +158,7 @@ class Loss(Value, ABC):
         """
         return LossOnLabel(self, label)
 
-    def learns_from(self, queries: Queries) -> Queries:
+    def with_own_labels(self, queries: Queries) -> Queries:
         """Return the queries with the labels that the loss reads: these, unless it is bound to others (`on`)."""
         return queries
 
@@ -179,7 +179,7 @@ class Loss(Value, ABC):
 
     def why_no_order(self, queries: Queries) -> str | None:
         """Return why no pair or list of these queries teaches an order; None if one does, or none is asked for."""
-        return why_nothing_is_learnt(self.learns_from(queries)) if self.traits.compares_documents else None
+        return why_nothing_is_learnt(self.with_own_labels(queries)) if self.traits.compares_documents else None
 
     def fault_of_order(self, queries: Queries) -> str | None:
         """Return the warning that pairs or lists teach nothing in a loss that also learns from labels."""
@@ -260,7 +260,7 @@ class Loss(Value, ABC):
             If scores have another shape or hold NaN or infinity.
         """
         checked = scores_of_rows(scores, queries.n_rows, finite=True)
-        build = partial(self._built_terms, queries)
+        build = partial(self._built_terms, queries)  # as `_terms`, without a call more in each round
         terms = queries.remember(("scale", self), build, limit=_KEPT_SCALES) if totals is None else totals
         scale = float(terms[0] / terms[1]) if terms[1] else 1.0  # no pair to learn from
         outputs: Any = self.compute_gradient_hessian(checked, queries, scale)
@@ -358,21 +358,21 @@ class LossOnLabel(Loss):
         """Label of the loss, and the data's label: "QBRank.on(sale)"."""
         return f"{self.loss.name}.on({self.label})"
 
-    def learns_from(self, queries: Queries) -> Queries:
+    def with_own_labels(self, queries: Queries) -> Queries:
         """Return the queries with the label of that name."""
         return queries.on(self.label)
 
     def scale_terms(self, queries: Queries) -> tuple[Floats, Floats]:
         """Return the loss's."""
-        return self.loss.scale_terms(self.learns_from(queries))
+        return self.loss.scale_terms(self.with_own_labels(queries))
 
     def scale(self, queries: Queries) -> float:
         """Return the loss's."""
-        return self.loss.scale(self.learns_from(queries))
+        return self.loss.scale(self.with_own_labels(queries))
 
     def position_bias(self, scores: ArrayLike, queries: Queries) -> dict[str, NDArray[Any]]:
         """Return the loss's."""
-        return self.loss.position_bias(scores, self.learns_from(queries))
+        return self.loss.position_bias(scores, self.with_own_labels(queries))
 
     @property
     def traits(self) -> Traits:
@@ -382,17 +382,17 @@ class LossOnLabel(Loss):
 
     def compute_value(self, scores: Floats, queries: Queries) -> Floats:
         """Return the loss's."""
-        return self.loss.value(scores, self.learns_from(queries))
+        return self.loss.value(scores, self.with_own_labels(queries))
 
     def gradient_hessian(
         self, scores: ArrayLike, queries: Queries, *, totals: Floats | None = None
     ) -> tuple[Floats, Floats]:
         """Return the loss's."""
-        return self.loss.gradient_hessian(scores, self.learns_from(queries), totals=totals)
+        return self.loss.gradient_hessian(scores, self.with_own_labels(queries), totals=totals)
 
     def totals(self, scores: ArrayLike, queries: Queries) -> Floats:
         """Return the loss's."""
-        return self.loss.totals(scores, self.learns_from(queries))
+        return self.loss.totals(scores, self.with_own_labels(queries))
 
 
 class CombinedLoss(Loss):
@@ -418,9 +418,9 @@ class CombinedLoss(Loss):
         reading = [part for part in self.losses if part.traits.positions]
         return reading[0].position_bias(scores, queries) if reading else super().position_bias(scores, queries)
 
-    def learns_from(self, queries: Queries) -> Queries:
+    def with_own_labels(self, queries: Queries) -> Queries:
         """Return the queries with the labels that all parts read; as they are where parts read different ones."""
-        read = [part.learns_from(queries) for part in self.losses]
+        read = [part.with_own_labels(queries) for part in self.losses]
         return read[0] if all(one is read[0] for one in read) else queries
 
     def why_no_order(self, queries: Queries) -> str | None:

@@ -8,16 +8,13 @@ import numpy as np
 
 from boostplug.core.arrays import Floats
 from boostplug.core.cached import cached_property
-from boostplug.core.checks import check_choices, frozen
+from boostplug.core.checks import check_choices
 from boostplug.data.grade_groups import GradeGroups, ListedPairs
 from boostplug.data.queries import Queries
-from boostplug.kernels.pairs.sampling import Function, PairTerms, Sampled, sampled
+from boostplug.kernels.pairs.sampling import Function, Sampled, sampled
 from boostplug.losses.base.loss import Loss
 
 Normalization = Literal["none", "rows", "query"]
-
-# How the value and the derivatives of a pair count in the row of the higher grade and in that of the lower.
-_OF_VALUE, _OF_DERIVATIVES = (frozen(np.array(signs)) for signs in ([[1.0], [0.0]], [[1.0, 1.0], [-1.0, 1.0]]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +31,7 @@ class PairFunction:
         A kernel that knows the derivatives, if there is one.
     least_second : float
         The least second derivative, if it is below 0.
-    scale : float
+    steepness : float
         Multiplies score differences.
     """
 
@@ -44,24 +41,19 @@ class PairFunction:
     largest_second: float = np.inf
     kind: int | None = None
     least_second: float = 0.0
-    scale: float = 1.0
+    steepness: float = 1.0
 
     @cached_property
-    def sampled(self) -> Sampled | None:
-        """The three functions on a grid of score differences; None if no grid describes them."""
-        return sampled((self.value, self.first, self.second))
-
-    @cached_property
-    def for_value(self) -> PairTerms:
-        """One output, in which each pair counts once: in the row of the higher grade."""
-        grid = self.sampled
-        return PairTerms((self.value,), _OF_VALUE, grid and grid.chosen(0, 1))
-
-    @cached_property
-    def for_derivatives(self) -> PairTerms:
-        """Two outputs: gradient, where the row of the lower grade counts negatively, and Hessian."""
-        grid = self.sampled
-        return PairTerms((self.first, self.second), _OF_DERIVATIVES, grid and grid.chosen(1, 3), self.kind)
+    def grids(self) -> tuple[Sampled, Sampled] | None:
+        """The value, and both derivatives, on a grid of score differences; None if no grid describes them."""
+        grid = sampled((self.value, self.first, self.second))
+        if grid is None:
+            return None
+        value, derivatives = (
+            grid._replace(values=grid.values[functions], tails=grid.tails[functions])
+            for functions in (slice(0, 1), slice(1, 3))
+        )
+        return value, derivatives
 
 
 class PairLoss(Loss, ABC):
@@ -77,7 +69,7 @@ class PairLoss(Loss, ABC):
         check_choices(self)
 
     @property
-    def pair_curve(self) -> PairFunction:
+    def scaled_pair_function(self) -> PairFunction:
         """The loss of one pair whose grades differ by 1, by the scaled difference of the scores."""
         raise NotImplementedError(f"{type(self).__name__} does not say what a single pair costs")
 

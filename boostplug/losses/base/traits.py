@@ -36,7 +36,7 @@ class Traits:
         Whether adding a constant to all scores of a query changes nothing, so that its gradients sum to 0.
     compares_documents : bool
         Whether the documents of a query are compared, in pairs or lists; not so if each label counts by itself.
-        Default: as `shift_invariant`.
+        Default: as `shift_invariant`; `dataclasses.replace` keeps what it was.
     gradient_of_value : bool
         Whether the gradient is that of the value, and not a formula of its own.
     ties_in_row_order : bool

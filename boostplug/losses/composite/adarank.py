@@ -85,6 +85,14 @@ class AdaRank(Loss):
             n_totals=base.n_totals + 2,
         )
 
+    def with_own_labels(self, queries: Queries) -> Queries:
+        """Return the queries with the labels that the base reads."""
+        return self.base.with_own_labels(queries)
+
+    def why_no_order(self, queries: Queries) -> str | None:
+        """Return the base's."""
+        return self.base.why_no_order(queries)
+
     def scale_terms(self, queries: Queries) -> tuple[Floats, Floats]:
         """Return the base's."""
         return self.base.scale_terms(queries)

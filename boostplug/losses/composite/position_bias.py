@@ -124,7 +124,7 @@ def additive_bias(pairs: PositionPairs, function: PairFunction, ridge: float) ->
         at[-1] = np.clip(at[-1], 1.0, _LARGEST_SCALE)
         if np.abs(at - before).max() <= _CLOSE_BY_NEWTON:
             break
-    relative: Floats = (at[:-1] - at[0]) / function.scale
+    relative: Floats = (at[:-1] - at[0]) / function.steepness
     return relative
 
 

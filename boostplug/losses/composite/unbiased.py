@@ -40,7 +40,7 @@ _MAX_PAGE = 2000  # documents; all pairs of them are 2 million
 _DOCUMENTS, _LEAST_RIDGE, _MOST_RIDGE = 8_000.0, 0.003, 10.0  # of the default ridge
 
 
-class _Prepared(NamedTuple):
+class _PositionData(NamedTuple):
     """What depends on the data alone.
 
     Attributes
@@ -183,9 +183,9 @@ class Unbiased(Loss):
         return theta
 
     @property
-    def _pair_curve(self) -> PairFunction:
+    def _pair(self) -> PairFunction:
         assert isinstance(self.base, (PairLoss, LambdaRank))
-        return self.base.pair_curve
+        return self.base.scaled_pair_function
 
     @property
     def traits(self) -> Traits:
@@ -287,11 +287,11 @@ class Unbiased(Loss):
         of_all_positions[: len(table), : len(table)] = table
         return np.concatenate([terms, of_all_positions.ravel()])
 
-    def _prepared(self, queries: Queries) -> _Prepared:
+    def _prepared(self, queries: Queries) -> _PositionData:
         """Return what depends on the data alone, checked and built once; a sum of such losses asks for several."""
         return queries.remember((Unbiased, self), lambda: self._prepare(queries), limit=32)
 
-    def _prepare(self, queries: Queries) -> _Prepared:
+    def _prepare(self, queries: Queries) -> _PositionData:
         groups, method = queries.grade_groups, self.method
         needs_rank = None if method == "additive" else f"method={method!r}"
         position = positions_for("Unbiased", queries.position, is_rank=queries.position_is_rank, needs_rank=needs_rank)
@@ -303,17 +303,17 @@ class Unbiased(Loss):
         n = self.max_position if self.propensity is None else len(self.propensity)
         place = places_of(position if method == "additive" else position[groups.rows], n)
         if self.propensity is None:
-            return _Prepared(place, self._placed(queries, position), groups)
+            return _PositionData(place, self._placed(queries, position), groups)
         weight = 1.0 / self._theta
         weight = np.clip(weight, 0.0, max(self.max_weight * weight[0], 1.0))  # clipped relative to that of position 1
-        return _Prepared(place, None, _weighted(groups, weight, np.ones(n), place))
+        return _PositionData(place, None, _weighted(groups, weight, np.ones(n), place))
 
     def _table(self, scores: Floats, queries: Queries) -> Floats | None:
         """Return the counts of pairs by position that the estimates need; None where propensities are known."""
         documents = self._prepared(queries).documents
         if documents is None:
             return None
-        table = pairs_by_position(documents, frozen(scores.view()), self._pair_curve.scale)
+        table = pairs_by_position(documents, frozen(scores.view()), self._pair.steepness)
         table *= queries.grade_groups.unweighted().unit
         return table
 
@@ -333,7 +333,7 @@ class Unbiased(Loss):
         """Return θ, t⁺ and t⁻, or the added bias, by position; `n_documents` are on pages that hold a pair."""
         if table is None:
             return (self._theta,)
-        pairs, function = PositionPairs.from_table(table, self.max_position), self._pair_curve
+        pairs, function = PositionPairs.from_table(table, self.max_position), self._pair
         if self.method == "additive":
             by_size = min(max(_DOCUMENTS / max(n_documents, 1.0), _LEAST_RIDGE), _MOST_RIDGE)
             return (self.power * additive_bias(pairs, function, by_size if self.ridge is None else self.ridge),)
