@@ -13,7 +13,7 @@ from boostplug.data.tables import is_frame
 from boostplug.metrics import Metric
 
 _MOST_VALUES = 20_000_000  # of features, from which columns are judged
-_LEAST_STEPS = 20  # from one label to the next, that are ordered by accident
+_STEPS_BY_ACCIDENT = 20  # from one label to the next, that are ordered by accident
 
 
 def names_of(part: CheckedInputs) -> Sequence[Any]:
@@ -99,4 +99,4 @@ def orders_as_labels(values: Floats, queries: Queries) -> bool:
     Rows of equal labels may have different scores; rows of different labels may not be level. False where fewer than 20
     steps from one label of a query to the next were ordered: scores of any kind may be right there.
     """
-    return share_in_order(values, queries, _LEAST_STEPS) == 1.0
+    return share_in_order(values, queries, _STEPS_BY_ACCIDENT) == 1.0

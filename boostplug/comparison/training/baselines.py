@@ -7,9 +7,9 @@ from typing import Any, Literal
 from boostplug.comparison.inputs.columns import TODAY
 from boostplug.comparison.inputs.features import columns_of, last_where_missing, score_of
 from boostplug.comparison.inputs.folds import LoadedData
-from boostplug.comparison.training.frameworks import WITHOUT_FRAMEWORK
-from boostplug.comparison.training.runs import Method, Run, reason, values_of_run
-from boostplug.comparison.training.trees import Plan
+from boostplug.comparison.training.frameworks import NO_FRAMEWORK
+from boostplug.comparison.training.plan import TrainingPlan
+from boostplug.comparison.training.runs import Method, MethodRun, reason, values_of_run
 from boostplug.core.arrays import Floats
 from boostplug.core.extras import is_installed
 from boostplug.estimators.inputs import with_float32_labels
@@ -32,13 +32,13 @@ def methods_without_framework(data: LoadedData, columns: Sequence[str], wanted: 
     """Return the score in use, which is the reference, and the wanted baselines; `columns` are the best of folds."""
     methods, train, today = [], data.folds[0][0], data.columns.today
     if today is not None:
-        methods.append(Method(title_of_column(today), WITHOUT_FRAMEWORK, TODAY, is_reference=True))
+        methods.append(Method(title_of_column(today), NO_FRAMEWORK, TODAY, is_reference=True))
     same = len(set(columns)) == 1
     if COLUMN in wanted and all(columns) and not (same and columns[0] == today):
         name = title_of_column(columns[0]) if same else "best single column"
-        methods.append(Method(name, WITHOUT_FRAMEWORK, COLUMN))
+        methods.append(Method(name, NO_FRAMEWORK, COLUMN))
     if LINEAR in wanted and not hasattr(train.X, "nnz") and train.queries.labelled_rows.any():
-        methods.append(Method(LINEAR, WITHOUT_FRAMEWORK, LINEAR))
+        methods.append(Method(LINEAR, NO_FRAMEWORK, LINEAR))
     return methods
 
 
@@ -60,8 +60,8 @@ def loss_of_linear(data: LoadedData) -> Literal["squared", "softmax"]:
 
 
 def runs_without_framework(
-    plan: Plan, data: LoadedData, columns: Sequence[str], method: Method, fold: int
-) -> Iterator[Run]:
+    plan: TrainingPlan, data: LoadedData, columns: Sequence[str], method: Method, fold: int
+) -> Iterator[MethodRun]:
     """Yield the runs of a method on a fold: the same for all seeds."""
     fields: dict[str, Any] = {**method.names, "fold": fold}
     try:
@@ -70,7 +70,7 @@ def runs_without_framework(
         fields |= values_of_run(plan, data.folds[fold], valid, test, probabilities=probabilities) | {"model": model}
     except Exception as error:  # noqa: BLE001 (the table reports it)
         fields["error"] = reason(error)
-    yield from (Run(seed=seed, **fields) for seed in plan.seeds)
+    yield from (MethodRun(seed=seed, **fields) for seed in plan.seeds)
 
 
 def _scores(data: LoadedData, column: str, method: Method, fold: int) -> tuple[Floats, Floats, str]:
