@@ -18,7 +18,7 @@ from boostplug.comparison.decision import decide
 from boostplug.comparison.formats import short
 from boostplug.comparison.inputs.columns import TableColumns, as_tuple
 from boostplug.comparison.inputs.folds import LoadedData
-from boostplug.comparison.inputs.today import judged_by_score
+from boostplug.comparison.inputs.today import judged_by_today
 from boostplug.comparison.result import CompareResult
 from boostplug.comparison.training.baselines import (
     best_columns,
@@ -241,7 +241,7 @@ def compare(
         loaded, about_clicks = loaded.weighed(propensity)
     chosen = arguments.as_losses(losses, loaded)
     main, choosing, table_metrics, left_out = arguments.as_metrics(metric, metrics, loaded)
-    loaded = judged_by_score(loaded, main)
+    loaded = judged_by_today(loaded, main)
     given = loaded.folds
     threads, jobs = arguments.threads_of_training(*checked, given, by_default=num_threads is None)
     trees, why = arguments.as_trees(params, given)

@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 
-from boostplug.comparison.inputs.features import columns_of
+from boostplug.comparison.inputs.features import numbers_of_columns
 from boostplug.core.arrays import Floats, Ints
 from boostplug.core.checks import shown
 from boostplug.data.inputs import CheckedInputs
@@ -40,7 +40,7 @@ def doubts_on_columns(train: CheckedInputs, *, from_file: bool) -> list[str]:
             continue
         ids += [name] * many
         samples.append(f"{name} ({sample}{f', {len(known):,} values' * many})")
-    for name, values in columns_of(train):
+    for name, values in numbers_of_columns(train):
         whole = values[~np.isnan(values)]
         if _are_row_numbers(values, query):
             found.append(

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from boostplug.comparison.formats import short
 from boostplug.comparison.inputs.clicks import IPS
 from boostplug.comparison.inputs.columns import PARTS, TODAY, DataFolds, TableColumns
-from boostplug.comparison.inputs.features import columns_of, first_queries, names_of, share_in_order
+from boostplug.comparison.inputs.features import first_queries, names_of_features, numbers_of_columns, share_in_order
 from boostplug.core.arrays import Floats, Ints
 from boostplug.core.checks import shown
 from boostplug.data.inputs import CheckedInputs
@@ -69,14 +69,14 @@ def find_leaks(folds: DataFolds, alone: Mapping[str, float], metric: Metric, col
     parts = [part for fold in folds if fold[0].X.shape[1] == train.X.shape[1] for part in fold]
     of_metric = [metric.label] if isinstance(metric, MetricOnLabel) and metric.label != IPS else []
     labels = [_Labels(part, k, label) for label in (None, *of_metric) for k, part in enumerate(parts)]
-    names, in_use = names_of(train), (columns.today or "").removeprefix("-")
+    names, in_use = names_of_features(train), (columns.today or "").removeprefix("-")
     sign = 1.0 if metric.greater_is_better else -1.0
     if in_use and in_use not in columns.keep:
         is_leak, what = labels[0].relation(train.queries.labels_by_name[TODAY])
         keep = f", or pass keep=[{in_use!r}] (--keep {in_use}) if this did" * (in_use != "order")
         remedy = f"name what ranked the lists before the labels were known{keep}"
         reasons += [f"the score in use, today={columns.today!r}, {what}; {remedy}"] * is_leak
-    for of_parts in zip(*(columns_of(part, codes=True) for part in parts), strict=True):
+    for of_parts in zip(*(numbers_of_columns(part, codes=True) for part in parts), strict=True):
         name = of_parts[0][0]
         if name in columns.keep:
             continue
@@ -142,7 +142,7 @@ class _Labels:
         queries, categories = first_queries(part, _OF_LATER if number else 1.0), schema_of(part.X).categories or {}
         queries, self.what = (queries, "label") if label is None else (queries.on(label), f"label {label!r}")
         self.part, self.least = PARTS[number % len(PARTS)], _LEAST_LATER if number else _LEAST_ROWS_MARKED
-        self.texts = {name: categories.get(place) for place, name in enumerate(map(str, names_of(part) or ()))}
+        self.texts = {name: categories.get(place) for place, name in enumerate(map(str, names_of_features(part) or ()))}
         self.queries, self.levels = queries, list[Level]()
         rows = np.flatnonzero(queries.judged)
         query, labels = queries.query_of_row[rows], queries.labels[rows]

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 from boostplug.comparison.inputs.columns import TODAY
-from boostplug.comparison.inputs.features import columns_of, last_where_missing, score_of
+from boostplug.comparison.inputs.features import last_where_missing, numbers_of_columns, score_of
 from boostplug.comparison.inputs.folds import LoadedData
 from boostplug.comparison.training.frameworks import NO_FRAMEWORK
 from boostplug.comparison.training.plan import TrainingPlan
@@ -44,7 +44,7 @@ def methods_without_framework(data: LoadedData, columns: Sequence[str], wanted: 
 
 def notes_on_columns(data: LoadedData, columns: Sequence[str]) -> list[str]:
     """Return what to know of the score in use and of the best columns of folds."""
-    names, today, notes = [name for name, _ in columns_of(data.folds[0][0])], data.columns.today, []
+    names, today, notes = [name for name, _ in numbers_of_columns(data.folds[0][0])], data.columns.today, []
     if today is not None and today.removeprefix("-") in names:
         notes.append(f"Column {today.removeprefix('-')!r}, the score in use, is a feature of the methods too.")
     if len(listed := dict.fromkeys(columns)) > 1:
