@@ -5,10 +5,11 @@ from dataclasses import replace
 import numpy as np
 
 import boostplug as bp
+from boostplug.comparison.comparison import Comparison
 from boostplug.comparison.inputs.folds import LoadedData
-from boostplug.comparison.outcomes import Outcomes
 from boostplug.comparison.result import CompareResult
-from boostplug.comparison.training.trees import Plan, Trees
+from boostplug.comparison.training.plan import TrainingPlan
+from boostplug.comparison.training.trees import Trees
 from boostplug.data.inputs import CheckedInputs
 from boostplug.datasets import make_ranking
 
@@ -59,9 +60,9 @@ def result_of(methods, tests, metric, runs=(), *, valid=None, seeds=(0,), interr
     """Return a result with invented runs, on a fold for each test part; those without scores get equal ones."""
     other = part_of(10, 99, n_features=2, mean_list_size=6)
     data = LoadedData([[other, other if valid is None else valid, test] for test in tests], name="made")
-    plan = Plan(metric, metric, [metric], Trees(), 9, 3, 1, 0, seeds)
+    plan = TrainingPlan(metric, metric, [metric], Trees(), 9, 3, 1, 0, seeds)
     scored = [r if len(r.scores) else replace(r, scores=np.zeros(tests[r.fold].queries.n_rows)) for r in runs]
-    return CompareResult(Outcomes(data, plan, methods, scored, interrupted=interrupted))
+    return CompareResult(Comparison(data, plan, methods, scored, interrupted=interrupted))
 
 
 def without_times(result):

@@ -128,9 +128,9 @@ def test_nothing_imports_in_a_circle(imports):
 STATIONS = [
     "summary formats console significance",
     "inputs: columns data",
-    "inputs: features ids contents clicks folds today leaks",
-    "training: trees frameworks tuning store runs baselines workers",
-    "choosing outcomes",
+    "inputs: features ids contents clicks leaks folds today",
+    "training: trees plan frameworks tuning store runs baselines workers",
+    "choosing comparison",
     "decision",
     "counts examples recommendation document",
     "report: words table page picture",

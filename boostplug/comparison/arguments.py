@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 
 from boostplug.comparison.inputs.clicks import losses_on_clicks, metric_of_clicks
-from boostplug.comparison.inputs.columns import PARTS, Folds
+from boostplug.comparison.inputs.columns import PARTS, DataFolds
 from boostplug.comparison.inputs.features import check_finite
 from boostplug.comparison.inputs.folds import LoadedData
 from boostplug.comparison.training.baselines import OWN_BASELINES
 from boostplug.comparison.training.frameworks import FRAMEWORKS, WITHOUT_NORM
+from boostplug.comparison.training.plan import TrainingPlan
 from boostplug.comparison.training.runs import Method
-from boostplug.comparison.training.trees import Plan, Trees
+from boostplug.comparison.training.trees import Trees
 from boostplug.comparison.training.tuning import silent_optuna
 from boostplug.core.checks import check_flag, check_instance, check_integer, did_you_mean, shown
 from boostplug.core.extras import install, is_installed
@@ -50,11 +51,11 @@ _MOST_ROUNDS = 1_000_000
 _MOST_TRIALS = 10_000
 _LEAST_LEAVES = 3
 _ENOUGH_QUERIES = 500  # of validation, to tell which size of the trees ranks better
-_SMALL = 5_000_000  # values of features: measured with 2 threads, LightGBM 4.7 and XGBoost 3.2
+_VALUES_FOR_ONE_THREAD = 5_000_000  # values of features: measured with 2 threads, LightGBM 4.7 and XGBoost 3.2
 _MOST_THREADS = 1024  # LightGBM hangs on tens of thousands
 
 
-def as_trees(params: Mapping[str, Any] | None, folds: Folds) -> tuple[Trees, str]:
+def as_trees(params: Mapping[str, Any] | None, folds: DataFolds) -> tuple[Trees, str]:
     """Return the trees that `params` describes, checked, by default those that fit the labels, and the reasons."""
     fewest = min((fold[0] for fold in folds), key=lambda train: n_with_pair(train.queries))
     defaults, why = trees_for(fewest.queries, int(fewest.X.shape[1]))
@@ -65,7 +66,7 @@ def as_trees(params: Mapping[str, Any] | None, folds: Folds) -> tuple[Trees, str
 
 
 def sizes_to_try(
-    plan: Plan, params: Mapping[str, Any] | None, data: LoadedData, methods: Sequence[Method]
+    plan: TrainingPlan, params: Mapping[str, Any] | None, data: LoadedData, methods: Sequence[Method]
 ) -> dict[int, Method]:
     """Return the method that tries each number of leaves: the first default loss in the methods' first framework.
 
@@ -89,23 +90,32 @@ def as_budget(rounds: int, early_stopping_rounds: int | None, tune: int) -> tupl
         otherwise = ", or None for no early stopping"
         early_stopping_rounds = check_integer("early_stopping_rounds", early_stopping_rounds, 1, otherwise)
     trials = check_integer("tune", tune, 0, remedy="20 settings are a good start", most=_MOST_TRIALS)
+    if trials:
+        silent_optuna()  # raises if it is not installed
     return rounds, early_stopping_rounds, trials
 
 
-def is_small(folds: Folds) -> bool:
+def is_small(folds: DataFolds) -> bool:
     """Return whether one thread trains as fast as several: so few values that threads wait for each other."""
-    return all(fold[0].queries.n_rows * int(fold[0].X.shape[1]) <= _SMALL for fold in folds)
+    return all(fold[0].queries.n_rows * int(fold[0].X.shape[1]) <= _VALUES_FOR_ONE_THREAD for fold in folds)
 
 
-def as_threads(num_threads: int | None, jobs: int | None, folds: Folds) -> tuple[int, int]:
-    """Return how many threads a training has, and how many trainings run at once, checked."""
+def as_threads(num_threads: int | None, jobs: int | None) -> tuple[int, int | None]:
+    """Return how many threads there are, and how many trainings run at once, checked."""
     otherwise = ", or None for OMP_NUM_THREADS, or all cores"
-    asked, small = get_num_threads() if num_threads is None else num_threads, is_small(folds)
+    asked = get_num_threads() if num_threads is None else num_threads
     threads = check_integer("num_threads", asked, 1, otherwise, most=_MOST_THREADS)
+    if jobs is not None:
+        jobs = check_integer("jobs", jobs, 1, remedy="as many as there are cores are a good start", most=_MOST_THREADS)
+    return threads, jobs
+
+
+def threads_of_training(threads: int, jobs: int | None, folds: DataFolds, *, by_default: bool) -> tuple[int, int]:
+    """Return how many threads a training has, and how many trainings run at once; on small data one, by default."""
+    small = is_small(folds)
     if jobs is None:
         jobs = threads if small else 1
-    jobs = check_integer("jobs", jobs, 1, remedy="as many as there are cores are a good start", most=_MOST_THREADS)
-    return 1 if small and num_threads is None else max(1, threads // jobs), jobs
+    return 1 if small and by_default else max(1, threads // jobs), jobs
 
 
 def as_store(store: str | PathLike[str] | None, *, resume: bool) -> Path | None:
@@ -234,7 +244,7 @@ def as_metrics(
     return main, choosing, [one for one in columns if one not in notes], [*left_out, *notes.values()]
 
 
-def suited_losses(methods: Sequence[Method], losses: Losses, folds: Folds) -> tuple[list[Method], list[str]]:
+def suited_losses(methods: Sequence[Method], losses: Losses, folds: DataFolds) -> tuple[list[Method], list[str]]:
     """Return the methods without those that "all" stands for and that cannot learn from the data, and notes on them."""
     is_all = losses == ALL or (isinstance(losses, (list, tuple)) and ALL in losses)
     without_positions = any(train.queries.position is None for train, *_ in folds)
@@ -257,7 +267,7 @@ def suited_losses(methods: Sequence[Method], losses: Losses, folds: Folds) -> tu
     return left, [f"Left out, since {why}: {', '.join(dict.fromkeys(names))}." for why, names in unsuited.items()]
 
 
-def _refused_labels(loss: Loss, folds: Folds) -> tuple[float, float] | None:
+def _refused_labels(loss: Loss, folds: DataFolds) -> tuple[float, float] | None:
     """Return the range of the labels that the loss reads, if it does not take them all."""
     if isinstance(loss, CombinedLoss):  # its parts may read different labels
         ranges = (_refused_labels(part, folds) for part in loss.losses)
@@ -287,14 +297,12 @@ def _why_undefined(metric: Metric, part: CheckedInputs, name: str) -> str | None
     return f"undefined on every query of {name}: it has no relevant document, with labels up to {most:g}"
 
 
-def check_trainable(folds: Folds, frameworks: Sequence[str], plan: Plan) -> None:
-    """Raise where a framework would read parts differently or refuse them, for wrong parameters, and without optuna."""
+def check_trainable(folds: DataFolds, frameworks: Sequence[str], plan: TrainingPlan) -> None:
+    """Raise where a framework would read parts differently or refuse them, and for wrong parameters."""
     for fold, place in product(folds, range(len(PARTS))):
         check_same_sparsity(schema_of(fold[place].X), schema_of(fold[0].X), f"{PARTS[place]}: X")
         if "xgboost" in frameworks:
             check_finite(fold[place], PARTS[place])
-    if plan.tune:
-        silent_optuna()
     for framework in frameworks:
         given = getattr(plan.trees, framework)
         check_parameter_names(framework, given, f"params[{framework!r}]")

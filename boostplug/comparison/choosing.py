@@ -1,37 +1,40 @@
 """Choose, then use: a method for each fold from the other folds' queries, and a test of all that is chosen so."""
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from boostplug.comparison.significance import SIGNS_AT_ONCE
 from boostplug.core.arrays import Floats, Ints
 
-_BLOCK = 1 << 22  # signs in memory at once
 _REDRAWN = 2000  # sign patterns for the width of the interval
 
 
-class Chosen(NamedTuple):
-    """What each fold's other folds choose, and how sure it is, by number of the method.
+M = TypeVar("M")
+
+
+class Choice(NamedTuple, Generic[M]):
+    """What is chosen, and how sure it is; a method is one of `Comparison`, or its number.
 
     Attributes
     ----------
-    best, incumbent : int
+    best, incumbent : method
         What all folds choose together; the incumbent is the best of the references.
-    pairs : list of (int, int)
-        The same for each fold, chosen without its queries.
-    p : float
-        Two-sided, of the mean difference of the pairs.
+    pairs : mapping of int to (method, method)
+        The same for each fold; with several folds each is chosen without its queries.
+    p : float or None
+        Two-sided, of the mean difference of the pairs, by draws that choose anew; None if validation chose.
     widening : float
         At least 1: what the choice adds to the standard deviation of this mean.
     """
 
-    best: int
-    incumbent: int
-    pairs: list[tuple[int, int]]
-    p: float
-    widening: float
+    best: M
+    incumbent: M
+    pairs: Mapping[int, tuple[M, M]]
+    p: float | None = None
+    widening: float = 1.0
 
 
 def choose_then_use(
@@ -43,7 +46,7 @@ def choose_then_use(
     *,
     flips: int = 5000,
     random_state: int = 0,
-) -> Chosen:
+) -> Choice[int]:
     r"""Choose a method for each fold by the mean over the other folds, and test it on the fold's own queries.
 
     The choice makes the folds dependent: a query speaks in the choice of the other folds, and is tested in its own. So
@@ -95,7 +98,7 @@ def choose_then_use(
     observed, rng = float(used(means_of(d, shares, one), pair)[0]), np.random.default_rng(random_state)
     above = below = done = 0
     while done < flips:
-        count = min(max(1, _BLOCK // len(v)), flips - done)
+        count = min(max(1, SIGNS_AT_ONCE // len(v)), flips - done)
         signs = (2.0 * rng.integers(0, 2, (code.max() + 1, count)) - 1.0)[code]
         drawn = used(means_of(d, shares, signs), chosen(means_of(d, others, signs)))
         above, below = above + int((drawn >= observed - 1e-12).sum()), below + int((drawn <= observed + 1e-12).sum())
@@ -106,9 +109,9 @@ def choose_then_use(
     again = used(noise, chosen(means_of(residuals, others, signs) + center[:, None]))
     fixed = used(noise, (np.repeat(pair[0], signs.shape[1], axis=1), np.repeat(pair[1], signs.shape[1], axis=1)))
     widening = float(again.std() / fixed.std()) if fixed.any() else 1.0
-    pairs = list(zip(pair[0][:, 0].tolist(), pair[1][:, 0].tolist(), strict=True))
+    pairs = dict(enumerate(zip(pair[0][:, 0].tolist(), pair[1][:, 0].tolist(), strict=True)))
     p = min(1.0, 2.0 * (1 + min(above, below)) / (1 + flips))
-    return Chosen(best, incumbent, pairs, p, max(1.0, widening))
+    return Choice(best, incumbent, pairs, p, max(1.0, widening))
 
 
 def _shares(weight: Floats, fold: Ints) -> Floats:

@@ -12,14 +12,13 @@ import numpy as np
 
 from boostplug.comparison import arguments
 from boostplug.comparison.arguments import DEFAULT_METRICS
+from boostplug.comparison.comparison import Comparison, named_by_tuning, without_equal
 from boostplug.comparison.console import progress_bar
 from boostplug.comparison.decision import decide
 from boostplug.comparison.formats import short
-from boostplug.comparison.inputs.columns import Columns, as_tuple
-from boostplug.comparison.inputs.features import values_alone
+from boostplug.comparison.inputs.columns import TableColumns, as_tuple
 from boostplug.comparison.inputs.folds import LoadedData
-from boostplug.comparison.inputs.today import judged_by_score
-from boostplug.comparison.outcomes import Outcomes, named_by_tuning, without_equal
+from boostplug.comparison.inputs.today import judged_by_today
 from boostplug.comparison.result import CompareResult
 from boostplug.comparison.training.baselines import (
     best_columns,
@@ -27,9 +26,9 @@ from boostplug.comparison.training.baselines import (
     notes_on_columns,
     runs_without_framework,
 )
-from boostplug.comparison.training.runs import FoldRuns, Method, Run, warnings_of_runs
+from boostplug.comparison.training.plan import TrainingPlan
+from boostplug.comparison.training.runs import FoldRuns, Method, MethodRun, warnings_of_runs
 from boostplug.comparison.training.store import Store, open_store
-from boostplug.comparison.training.trees import Plan
 from boostplug.comparison.training.workers import in_threads
 from boostplug.losses import Loss
 from boostplug.metrics import Metric
@@ -229,53 +228,55 @@ def compare(
     """
     environ.setdefault("OMP_WAIT_POLICY", "passive")  # OpenMP's threads otherwise wait in a busy loop
     lists = as_tuple(labels) or (), as_tuple(features), as_tuple(drop) or (), as_tuple(keep) or (), as_tuple(split)
-    columns = Columns(label, qid, weight, position, *lists, folds, today)
+    columns = TableColumns(label, qid, weight, position, *lists, folds, today)
+    # What needs no data is checked before files are read.
+    columns.check()
+    if today is not None and incumbent is not None:
+        raise ValueError("today and incumbent both say what is in use; leave one out")
+    rounds, patience, trials = arguments.as_budget(rounds, early_stopping_rounds, tune)
+    seeds, (names, absent) = arguments.as_seeds(seeds), arguments.as_frameworks(frameworks)
+    path, checked = arguments.as_store(store, resume=resume), arguments.as_threads(num_threads, jobs)
     loaded, about_clicks = LoadedData.from_arguments(train, valid, test, columns, data), list[str]()
     if propensity is not None:
         loaded, about_clicks = loaded.weighed(propensity)
     chosen = arguments.as_losses(losses, loaded)
     main, choosing, table_metrics, left_out = arguments.as_metrics(metric, metrics, loaded)
-    loaded = judged_by_score(loaded, main)
+    loaded = judged_by_today(loaded, main)
     given = loaded.folds
-    threads, jobs = arguments.as_threads(num_threads, jobs, given)
-    rounds, patience, trials = arguments.as_budget(rounds, early_stopping_rounds, tune)
-    (trees, why), seeds = arguments.as_trees(params, given), arguments.as_seeds(seeds)
-    plan = Plan(main, choosing, table_metrics, trees, rounds, patience, threads, trials, seeds, why)
-    names, absent = arguments.as_frameworks(frameworks)
+    threads, jobs = arguments.threads_of_training(*checked, given, by_default=num_threads is None)
+    trees, why = arguments.as_trees(params, given)
+    plan = TrainingPlan(main, choosing, table_metrics, trees, rounds, patience, threads, trials, seeds, why)
     arguments.check_trainable(given, names, plan)
-    if today is not None and incumbent is not None:
-        raise ValueError("today and incumbent both say what is in use; leave one out")
-    alone = [values_alone(valid, choosing) for _, valid, _ in given]
-    best, wanted = best_columns(alone, choosing), arguments.as_baselines(baselines, loaded)
+    loaded = loaded.judged_alone(choosing)
+    best, wanted = best_columns(loaded.alone, choosing), arguments.as_baselines(baselines, loaded)
     methods = arguments.methods_to_compare(names, chosen, wanted, methods_without_framework(loaded, best, wanted))
     if incumbent is not None:
         methods = arguments.with_incumbent(incumbent, methods)
     methods, unsuited = arguments.suited_losses(methods, losses, given)
-    path = arguments.as_store(store, resume=resume)
     tries = arguments.sizes_to_try(plan, params, loaded, methods)
     objectives = [method.objective for method in [*methods, *tries.values()]]
     kept = open_store(path, given, plan, objectives, resume=resume)
     about_choices = arguments.notes_on_one_chosen(losses, methods, table_metrics) if loaded.has_one_chosen else []
     notes = [*absent, *about_clicks, *left_out, *about_choices, *unsuited, *notes_on_columns(loaded, best)]
-    outcomes = Outcomes(loaded, plan, methods, jobs=jobs, incumbent=incumbent, alone=alone, tries=tries)
-    outcomes, found = _trained(outcomes, kept, progress)
-    return CompareResult(outcomes, [*notes, *found], kept)
+    comparison = Comparison(loaded, plan, methods, jobs=jobs, incumbent=incumbent, tries=tries)
+    comparison, found = _trained(comparison, kept, progress)
+    return CompareResult(comparison, [*notes, *found], kept)
 
 
-def _trained(outcomes: Outcomes, kept: Store, progress: bool | None) -> tuple[Outcomes, list[str]]:
-    """Return the outcomes with all runs, by fold, seed and method, and notes; Ctrl-C leaves those finished so far."""
-    runs, about_sizes, interrupted = list[Run](), list[str](), False
-    plan, folds, methods = outcomes.plan, outcomes.data.folds, outcomes.methods
-    n_steps = len(outcomes.tries) + outcomes.n_planned * len(methods) + len(folds)
+def _trained(comparison: Comparison, kept: Store, progress: bool | None) -> tuple[Comparison, list[str]]:
+    """Return the comparison with all runs, by fold, seed and method, and notes; Ctrl-C leaves those finished so far."""
+    runs, about_sizes, interrupted = list[MethodRun](), list[str](), False
+    plan, folds, methods = comparison.plan, comparison.data.folds, comparison.methods
+    n_steps = len(comparison.tries) + comparison.n_planned * len(methods) + len(folds)
     with progress_bar(progress is not False, n_steps) as advance:
         try:
             for method, fold in product(methods, range(len(folds))):
                 if not method.is_trained:
-                    runs += runs_without_framework(plan, outcomes.data, outcomes.best_columns, method, fold)
+                    runs += runs_without_framework(plan, comparison.data, comparison.best_columns, method, fold)
                     advance("", len(plan.seeds))
             with warnings_of_runs():
-                outcomes, about_sizes = _sized(outcomes, kept, advance)
-            with warnings_of_runs(), closing(runs_of(outcomes, kept, advance)) as new_runs:
+                comparison, about_sizes = _sized(comparison, kept, advance)
+            with warnings_of_runs(), closing(runs_of(comparison, kept, advance)) as new_runs:
                 for run in new_runs:
                     runs.append(run)
                     advance("", 1)
@@ -285,83 +286,83 @@ def _trained(outcomes: Outcomes, kept: Store, progress: bool | None) -> tuple[Ou
         runs.sort(key=lambda run: (run.fold, plan.seeds.index(run.seed), places[run.framework, run.method]))
         named, runs = named_by_tuning(methods, runs)
         kept_methods, runs, notes = without_equal(named, runs)
-        outcomes = replace(outcomes, asked=methods, methods=kept_methods, runs=runs, interrupted=interrupted)
+        comparison = replace(comparison, asked=methods, methods=kept_methods, runs=runs, interrupted=interrupted)
         if not interrupted:
             try:
-                outcomes.half = _half(outcomes, kept, dict(zip(named, methods, strict=True)), advance)
+                comparison.half = _half(comparison, kept, dict(zip(named, methods, strict=True)), advance)
             except KeyboardInterrupt:
-                outcomes.interrupted = True
-    return outcomes, about_sizes + notes
+                comparison.interrupted = True
+    return comparison, about_sizes + notes
 
 
-def _sized(outcomes: Outcomes, kept: Store, advance: Advance) -> tuple[Outcomes, list[str]]:
-    """Return the outcomes with the number of leaves that is best on the first fold's validation part, and a note."""
-    plan, parts, tries, ended = outcomes.plan, outcomes.data.folds[0], outcomes.tries, Event()
+def _sized(comparison: Comparison, kept: Store, advance: Advance) -> tuple[Comparison, list[str]]:
+    """Return the comparison with the number of leaves that is best on the first fold's validation part, and a note."""
+    plan, parts, tries, ended = comparison.plan, comparison.data.folds[0], comparison.tries, Event()
     plans = {n: replace(plan, trees=replace(plan.trees, num_leaves=n)) for n in tries}
     jobs = ((FoldRuns(plans[n], 0, parts, kept, ended=ended), tries[n], [*plan.seeds[:1]]) for n in tries)
     advance(" or ".join(f"{n} leaves" for n in tries), 0)
-    runs = dict[int, Run]()
-    for (fold, *_), (run,) in in_threads(_runs, jobs, outcomes.jobs, ended):
+    runs = dict[int, MethodRun]()
+    for (fold, *_), (run,) in in_threads(_runs, jobs, comparison.jobs, ended):
         runs[fold.plan.trees.num_leaves] = run
         advance("", 1)
     values = {n: runs[n].validation for n in tries if runs[n].error is None}
     if not values:
-        return outcomes, []
+        return comparison, []
     best = (max if plan.valid_metric.greater_is_better else min)(values, key=values.__getitem__)
     listed = ", ".join(f"{short(value)} with {n}" for n, value in sorted(values.items()))
     name, metric = tries[best].title, plan.valid_metric.name
     note = f"{name} has {metric} on validation {listed} leaves, so the trees of all methods have {best}."
     plan = replace(plans[best], about_trees=f"{plan.about_trees}; validation chose {best} leaves")
-    return replace(outcomes, plan=plan, sizes=values), [note]
+    return replace(comparison, plan=plan, sizes=values), [note]
 
 
-def _half(outcomes: Outcomes, kept: Store, asked: Mapping[Method, Method], advance: Advance) -> list[Run]:
+def _half(comparison: Comparison, kept: Store, asked: Mapping[Method, Method], advance: Advance) -> list[MethodRun]:
     """Return the runs of the challenger with the first seed and half of the training queries, one for each fold."""
-    decision, runs = decide(outcomes), list[Run]()
+    decision, runs = decide(comparison), list[MethodRun]()
     if decision is None or not decision.challenger.is_trained:
         return runs
-    method, seed = decision.challenger, outcomes.plan.seeds[0]
-    for number, (train, *judging) in enumerate(outcomes.data.folds):
+    method, seed = decision.challenger, comparison.plan.seeds[0]
+    for number, (train, *judging) in enumerate(comparison.data.folds):
         advance(f"{method.title}, half of the training queries, fold {number + 1}", 0)
         n = train.queries.n_queries
         half = train.take_queries(np.random.default_rng(0).permutation(n)[: (n + 1) // 2])
-        fold = FoldRuns(outcomes.plan, number, [half, *judging], kept, half=True)
-        first = outcomes.finished(method).get((number, seed))
+        fold = FoldRuns(comparison.plan, number, [half, *judging], kept, half=True)
+        first = comparison.finished(method).get((number, seed))
         fold.tuned[asked[method]] = None if first is None else first.tuned
         with warnings_of_runs():
-            run = fold.outcome(asked[method], seed)
+            run = fold.run(asked[method], seed)
         runs.append(replace(run, method=method.name))
         advance("", 1)
     return runs
 
 
-def runs_of(outcomes: Outcomes, kept: Store, advance: Advance) -> Generator[Run]:
-    """Yield the outcomes of all trainings as they finish, first those that are in the store."""
-    plan, ended = outcomes.plan, Event()
-    methods = [method for method in outcomes.methods if method.is_trained]
-    stored = dict[tuple[int, Method, int], Run]()
-    for number, parts in enumerate(outcomes.data.folds):
+def runs_of(comparison: Comparison, kept: Store, advance: Advance) -> Generator[MethodRun]:
+    """Yield the runs of all trainings as they finish, first those that are in the store."""
+    plan, ended = comparison.plan, Event()
+    methods = [method for method in comparison.methods if method.is_trained]
+    stored = dict[tuple[int, Method, int], MethodRun]()
+    for number, parts in enumerate(comparison.data.folds):
         fold = FoldRuns(plan, number, parts, kept)
         found = {(number, *key): fold.find(*key) for key in product(methods, plan.seeds)}
         stored |= {key: run for key, run in found.items() if run is not None}
     yield from stored.values()
 
     def jobs() -> Iterator[Job]:
-        for number, parts in enumerate(outcomes.data.folds):
+        for number, parts in enumerate(comparison.data.folds):
             fold = FoldRuns(plan, number, parts, kept, ended=ended)
             fold.tuned = {method: run.tuned for (place, method, _), run in stored.items() if place == number}
             for method in methods:
                 left = [seed for seed in plan.seeds if (number, method, seed) not in stored]
                 # A thread that tunes a method trains all its seeds.
-                for seeds in [left] if plan.tune and outcomes.jobs > 1 else [[seed] for seed in left]:
+                for seeds in [left] if plan.tune and comparison.jobs > 1 else [[seed] for seed in left]:
                     if seeds:
                         advance(f"{method.framework} {method.name}, seed {seeds[0]}, fold {number + 1}", 0)
                         yield fold, method, seeds
 
-    for _, runs in in_threads(_runs, jobs(), outcomes.jobs, ended):
+    for _, runs in in_threads(_runs, jobs(), comparison.jobs, ended):
         yield from runs
 
 
-def _runs(job: Job) -> list[Run]:
+def _runs(job: Job) -> list[MethodRun]:
     fold, method, seeds = job
-    return [fold.outcome(method, seed) for seed in seeds]
+    return [fold.run(method, seed) for seed in seeds]

@@ -5,19 +5,16 @@ from typing import Any
 
 import numpy as np
 
+from boostplug.comparison.comparison import Comparison
 from boostplug.comparison.decision import Decision
 from boostplug.comparison.inputs.clicks import clicked_parts
 from boostplug.comparison.inputs.columns import TODAY
-from boostplug.comparison.outcomes import Outcomes
 from boostplug.core.arrays import Floats
 from boostplug.data.queries import Queries
 from boostplug.metrics import DCG, PairError, Precision, Recall
 from boostplug.metrics.by_rank import ABOVE_0, relevance
 from boostplug.metrics.grades import grades_of
 from boostplug.metrics.metric import MetricOnLabel
-
-Values = Callable[[Floats, Queries], Floats]
-"""Of the scores and the queries, a value of each query."""
 
 
 def _place(scores: Floats, queries: Queries) -> Floats:
@@ -29,7 +26,8 @@ def _place(scores: Floats, queries: Queries) -> Floats:
 _FIRST, _SHARE = Precision(1, relevant=ABOVE_0).per_query, Recall(3, relevant=ABOVE_0).per_query
 _GRADE, _RELEVANT = DCG(1, gain="linear").per_query, Precision(3, relevant=ABOVE_0, empty=0).per_query
 _ONE, _SEVERAL, _GRADES = "one choice", "several choices", "grades"
-_COUNTS: list[tuple[str, str, float, int, Values]] = [  # in words, with the factor and the digits of the number #
+# Labels, words, factor and digits of the number #, and its function of the scores and the queries, for each query.
+_COUNTS: list[tuple[str, str, float, int, Callable[[Floats, Queries], Floats]]] = [
     (_ONE, "the chosen document{} is first in # of 1,000 queries that have one", 1000.0, 0, _FIRST),
     (_ONE, "it is in the first three in #", 1000.0, 0, _SHARE),
     (_ONE, "its mean place is #", 1.0, 2, _place),
@@ -40,20 +38,20 @@ _COUNTS: list[tuple[str, str, float, int, Values]] = [  # in words, with the fac
 ]
 
 
-def judging_queries(outcomes: Outcomes, fold: int) -> Queries:
+def judging_queries(comparison: Comparison, fold: int) -> Queries:
     """Return the test queries of a fold with the label by which the metric judges."""
-    return outcomes.plan.metric.with_own_labels(outcomes.data.tests[fold].queries)
+    return comparison.plan.metric.with_own_labels(comparison.data.tests[fold].queries)
 
 
-def plain_counts(outcomes: Outcomes, decision: Decision) -> dict[str, Any] | None:
+def plain_counts(comparison: Comparison, decision: Decision) -> dict[str, Any] | None:
     """Return counts on the test queries of the challenger and of what is in use, and the interval of the difference.
 
     In each fold they are of the two methods that are compared there, which may differ: `same` says whether they do
     not. Intervals are wider by as much as the decision's. None for clicks that are weighed by propensities, and for
     labels below 0.
     """
-    metric, data, pairs = outcomes.plan.metric, outcomes.data, decision.pairs
-    queries = {fold: judging_queries(outcomes, fold) for fold in pairs}
+    metric, data, pairs = comparison.plan.metric, comparison.data, decision.pairs
+    queries = {fold: judging_queries(comparison, fold) for fold in pairs}
     labels = None if "test" in data.weighed_clicks else _kind_of_labels([*queries.values()])
     if labels is None or decision.incumbent is None:
         return None
@@ -61,10 +59,10 @@ def plain_counts(outcomes: Outcomes, decision: Decision) -> dict[str, Any] | Non
     for kind, words, factor, digits, value in _COUNTS:
         if kind == labels:
             of_run = lambda run, value=value, factor=factor: factor * value(run.scores, queries[run.fold])  # noqa: E731
-            ours, theirs = outcomes.paired(pairs, of_run)
+            ours, theirs = comparison.paired(pairs, of_run)
             nothing = {fold: 0.0 * values for fold, values in ours.items()}
             sides = {"challenger": (ours, nothing), "incumbent": (theirs, nothing), "difference": (ours, theirs)}
-            tests = {name: outcomes.test(*both, flips=1) for name, both in sides.items()}
+            tests = {name: comparison.test(*both, flips=1) for name, both in sides.items()}
             means = {name: test.difference for name, test in tests.items()}
             what = words.format(f" ({column!r})" if column else "")
             change = tests["difference"].widened(decision.widening)

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from boostplug.comparison.comparison import Comparison, MethodPairs
 from boostplug.comparison.counts import judging_queries
-from boostplug.comparison.outcomes import Outcomes, Pairs
 from boostplug.core.arrays import Floats, Ints
 from boostplug.core.extras import imported
 from boostplug.data.inputs import CheckedInputs
@@ -20,15 +20,15 @@ _MOST_COLUMNS = 4
 _NEED = "examples of a comparison need"
 
 
-def examples(outcomes: Outcomes, pairs: Pairs, n: int) -> Any:
+def examples(comparison: Comparison, pairs: MethodPairs, n: int) -> Any:
     """Return the top documents of the `n` test queries whose order changes most; see `CompareResult.examples`."""
-    pd, tests = imported("pandas", _NEED), outcomes.data.tests
-    new_scores, old_scores = outcomes.paired(pairs, lambda run: run.scores)
+    pd, tests = imported("pandas", _NEED), comparison.data.tests
+    new_scores, old_scores = comparison.paired(pairs, lambda run: run.scores)
     means = {fold: (scores, old_scores[fold]) for fold, scores in new_scores.items()}
     places = {fold: [_places(one, tests[fold].queries) for one in both] for fold, both in means.items()}
     tables, features = [pd.DataFrame(columns=OWN)], [pd.DataFrame()]
-    for change, fold, query in _most_changed(outcomes, means, places)[:n]:
-        queries, (new, old) = judging_queries(outcomes, fold), places[fold]
+    for change, fold, query in _most_changed(comparison, means, places)[:n]:
+        queries, (new, old) = judging_queries(comparison, fold), places[fold]
         rows = np.arange(*queries.boundaries[query : query + 2])
         rows = rows[np.minimum(new, old)[rows] <= DEPTH]
         rows = rows[np.argsort(new[rows])]
@@ -37,7 +37,7 @@ def examples(outcomes: Outcomes, pairs: Pairs, n: int) -> Any:
         values = (tests[fold].ids[query], change, *(column[rows] for column in columns))
         tables.append(pd.DataFrame(dict(zip(OWN, values, strict=True)), index=features[-1].index))
     table, of_rows = (pd.concat(some[1:] or some) for some in (tables, features))
-    in_use = (outcomes.data.columns.today or "").removeprefix("-")
+    in_use = (comparison.data.columns.today or "").removeprefix("-")
     others = of_rows.drop(columns=[name for name in (in_use, *OWN) if name in of_rows])
     return pd.concat([table, others[_telling(others, table)]], axis=1)
 
@@ -50,16 +50,16 @@ def _places(scores: Floats, queries: Queries) -> Ints:
 
 
 def _most_changed(
-    outcomes: Outcomes, means: Mapping[int, Sequence[Floats]], places: Mapping[int, Sequence[Ints]]
+    comparison: Comparison, means: Mapping[int, Sequence[Floats]], places: Mapping[int, Sequence[Ints]]
 ) -> list[tuple[float, int, int]]:
     """Return change of the metric, fold and number of each query, that whose order changes most first.
 
     Its order changes by the sum over documents of the difference of the discounts 1 / log2(1 + place) of the first
     places; of equal ones the first is that with the larger change of the metric.
     """
-    metric, codes, found = outcomes.plan.metric, outcomes.data.codes, list[tuple[float, float, float, int, int]]()
+    metric, codes, found = comparison.plan.metric, comparison.data.codes, list[tuple[float, float, float, int, int]]()
     for fold, both in places.items():
-        queries = outcomes.data.tests[fold].queries
+        queries = comparison.data.tests[fold].queries
         new, old = (np.where(of <= DEPTH, 1.0 / np.log2(1.0 + of), 0.0) for of in both)
         moves = np.bincount(queries.query_of_row, np.abs(new - old), queries.n_queries)
         changes = np.subtract(*(metric.per_query(of, queries) for of in means[fold]))

@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 
 from boostplug import losses, metrics
+from boostplug.comparison.comparison import Comparison, FoldSeed
 from boostplug.comparison.inputs.columns import TODAY
 from boostplug.comparison.inputs.folds import LoadedData
-from boostplug.comparison.outcomes import FoldSeed, Outcomes
 from boostplug.comparison.training.baselines import LINEAR, loss_of_linear
-from boostplug.comparison.training.frameworks import FRAMEWORKS, WITHOUT_FRAMEWORK, framework_objective
-from boostplug.comparison.training.runs import Method, Run
-from boostplug.comparison.training.trees import Setting, Trees
+from boostplug.comparison.training.frameworks import FRAMEWORKS, NO_FRAMEWORK, framework_objective
+from boostplug.comparison.training.plan import Setting
+from boostplug.comparison.training.runs import Method, MethodRun
+from boostplug.comparison.training.trees import Trees
 from boostplug.core.values import distinct_names
 from boostplug.estimators.parameter_names import LIGHTGBM_ALIASES, POINTWISE, XGBOOST_ALIASES
 from boostplug.losses import LOSSES, ClickLogLoss, Loss
@@ -31,25 +32,25 @@ _SEED, _ROUNDS = "<seed>", "<rounds>"  # in place of the numbers, over which the
 _ALWAYS_SHOWN = ("objective", "n_estimators", "learning_rate", "num_leaves", "max_leaves")
 
 
-def estimator_of(outcomes: Outcomes, method: Method, runs: Sequence[FoldSeed]) -> dict[str, Any]:
+def estimator_of(comparison: Comparison, method: Method, runs: Sequence[FoldSeed]) -> dict[str, Any]:
     """Return the arguments of `estimator`, with the first fold's settings if folds differ; none for a column."""
-    done = _done(outcomes, method, runs) or [*outcomes.finished(method).values()]
+    done = _done(comparison, method, runs) or [*comparison.finished(method).values()]
     if done[0].tuned is not None:
         done = [run for run in done if run.fold == done[0].fold]
     rounds = max(1, int(np.mean([run.rounds for run in done]) + 0.5)) if method.is_trained else None
-    return _arguments(outcomes, method, done[0].tuned, outcomes.plan.seeds[0], rounds)
+    return _arguments(comparison, method, done[0].tuned, comparison.plan.seeds[0], rounds)
 
 
-def _done(outcomes: Outcomes, method: Method, runs: Sequence[FoldSeed]) -> list[Run]:
+def _done(comparison: Comparison, method: Method, runs: Sequence[FoldSeed]) -> list[MethodRun]:
     """Return the finished ones of some runs, of methods without seeds one for each fold."""
-    finished = outcomes.finished(method)
+    finished = comparison.finished(method)
     by_key = {(fold, seed * method.is_trained): finished[fold, seed] for fold, seed in runs if (fold, seed) in finished}
     return [*by_key.values()]
 
 
-def _arguments(outcomes: Outcomes, method: Method, tuned: Setting | None, seed: Any, rounds: Any) -> dict[str, Any]:
+def _arguments(comparison: Comparison, method: Method, tuned: Setting | None, seed: Any, rounds: Any) -> dict[str, Any]:
     """Return the arguments of `estimator` for a run."""
-    data, plan, features, params = outcomes.data, outcomes.plan, outcomes.data.features, dict[str, Any]()
+    data, plan, features, params = comparison.data, comparison.plan, comparison.data.features, dict[str, Any]()
     setting = tuned or Setting(method.objective)
     objective: Any = framework_objective(setting.objective) if method.is_trained else method.name
     if method.is_trained:
@@ -64,15 +65,15 @@ def _arguments(outcomes: Outcomes, method: Method, tuned: Setting | None, seed: 
     return {"framework": method.framework, "objective": objective, "params": params, "rounds": rounds}
 
 
-def lines_of(outcomes: Outcomes, method: Method, runs: Sequence[FoldSeed]) -> str:
+def lines_of(comparison: Comparison, method: Method, runs: Sequence[FoldSeed]) -> str:
     """Return the lines of code that train `CompareResult.model` again from the user's data; empty for a column."""
     if not method.is_trained and method.objective != LINEAR:
         return ""
-    data, done = outcomes.data, _done(outcomes, method, runs)
+    data, done = comparison.data, _done(comparison, method, runs)
     several, rounds = len(done) > 1 or len(data.folds) > 1, dict[str, list[dict[int, int]]]()
     for run in done:
         seed, n = (_SEED, _ROUNDS) if several else (run.seed, run.rounds)
-        fitted = _fitted(data, estimator(**_arguments(outcomes, method, run.tuned, seed, n)))
+        fitted = _fitted(data, estimator(**_arguments(comparison, method, run.tuned, seed, n)))
         fitted = fitted.replace(repr(_SEED), "seed").replace(repr(_ROUNDS), "n")
         fitted += ".model_.to_lightgbm()" * (several and not method.is_trained)
         rounds.setdefault(fitted, [{} for _ in data.folds])[run.fold][run.seed] = run.rounds
@@ -134,7 +135,7 @@ def estimator(framework: str, objective: Any, params: Mapping[str, Any], rounds:
     -------
     LGBMRanker, XGBRanker or LinearRanker
     """
-    if framework == WITHOUT_FRAMEWORK:
+    if framework == NO_FRAMEWORK:
         return objective
     kind = getattr(import_module(f"boostplug.estimators.{framework}"), _RANKERS[framework])
     return kind(objective=objective, n_estimators=rounds, **_under_its_names(kind, framework, params))
@@ -184,16 +185,16 @@ def _plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def call(outcomes: Outcomes) -> str:
+def call(comparison: Comparison) -> str:
     """Return the call of `compare` that repeats the comparison, with paths, or the name of the data in code."""
-    plan, data, methods = outcomes.plan, outcomes.data, outcomes.asked or outcomes.methods
+    plan, data, methods = comparison.plan, comparison.data, comparison.asked or comparison.methods
     losses = {method.name: method.objective for method in methods if isinstance(method.objective, Loss)}
     numbered = list(plan.seeds) == list(range(len(plan.seeds)))
     default = asdict(Trees())
     arguments = {
         "losses": [*losses.values()] if distinct_names([*losses.values()]) == [*losses] else losses,
         "baselines": [m.objective for m in methods if isinstance(m.objective, str) and m.objective != TODAY],
-        "incumbent": outcomes.incumbent,
+        "incumbent": comparison.incumbent,
         "frameworks": list(dict.fromkeys(method.framework for method in methods if method.is_trained)),
         "rounds": plan.rounds,
         "seeds": len(plan.seeds) if numbered else list(plan.seeds),
@@ -202,8 +203,8 @@ def call(outcomes: Outcomes) -> str:
         "early_stopping_rounds": plan.patience,
         "params": {n: value for n, value in asdict(plan.trees).items() if n in SHARED or value != default[n]},
         "tune": plan.tune,
-        "num_threads": plan.num_threads * outcomes.jobs,
-        "jobs": outcomes.jobs,
+        "num_threads": plan.num_threads * comparison.jobs,
+        "jobs": comparison.jobs,
         **data.columns.given(),
         "propensity": data.propensity and list(data.propensity),
     }

@@ -9,11 +9,11 @@ from typing import Any
 from rich.console import Console, ConsoleOptions, RenderResult
 
 from boostplug.comparison import recommendation
+from boostplug.comparison.comparison import Comparison, FoldSeed
 from boostplug.comparison.decision import Decision, decide
 from boostplug.comparison.document import as_document, not_run
 from boostplug.comparison.examples import examples
 from boostplug.comparison.inputs.columns import TODAY
-from boostplug.comparison.outcomes import FoldSeed, Outcomes
 from boostplug.comparison.report.page import page
 from boostplug.comparison.report.picture import picture
 from boostplug.comparison.report.table import frame, markdown, render, text
@@ -37,8 +37,8 @@ class CompareResult:
 
     Parameters
     ----------
-    outcomes : Outcomes
-        The data, the methods, and the outcome of each run.
+    outcomes : Comparison
+        The data, the methods, and the runs.
     notes : sequence of str
         Notes in addition to those of the runs.
     store : Store
@@ -52,7 +52,7 @@ class CompareResult:
         The shell command that made the comparison.
     """
 
-    def __init__(self, outcomes: Outcomes, notes: Sequence[str] = (), store: Store | None = None) -> None:
+    def __init__(self, outcomes: Comparison, notes: Sequence[str] = (), store: Store | None = None) -> None:
         self.outcomes, self.store = outcomes, store or Store(None)
         self.interrupted = outcomes.interrupted
         self.command: str | None = None
@@ -104,8 +104,7 @@ class CompareResult:
 
     @cached_property
     def _decision(self) -> Decision | None:
-        found, (_, _, about_leaks) = decide(self.outcomes), self.outcomes.leaks
-        reasons = [*about_leaks, *self.outcomes.data.reasons]
+        found, reasons = decide(self.outcomes), self.outcomes.data.reasons
         return found and replace(found, outcome=Outcome.DOUBTFUL if reasons else found.outcome, reasons=reasons)
 
     @property

@@ -20,8 +20,9 @@ from boostplug.core.checks import (
     check_values,
 )
 
-_BLOCK = 1 << 22  # signs in memory at once
-_ROUNDING = 1e-12  # relative difference of values, or of sums of differences, that is only rounding
+SIGNS_AT_ONCE = 1 << 22
+"""Random signs that are in memory at once."""
+_RELATIVE_ROUNDING = 1e-12  # relative difference of values, or of sums of differences, that is only rounding
 
 
 def randomisation_test(
@@ -70,13 +71,13 @@ def randomisation_test(
     if not len(differences):
         return 1.0
     # scipy.stats.permutation_test keeps the queries that do not differ, so that fewer sets get the exact p.
-    observed = abs(differences.sum()) * (1.0 - _ROUNDING)
+    observed = abs(differences.sum()) * (1.0 - _RELATIVE_ROUNDING)
     n = len(differences)
     if n < 62 and 2**n <= flips:
         patterns = (np.arange(2**n)[:, None] >> np.arange(n)) & 1
         return float((np.abs((2.0 * patterns - 1.0) @ differences) >= observed).mean())
     rng = np.random.default_rng(random_state)
-    reached, done, at_once = 0, 0, max(1, _BLOCK // n)
+    reached, done, at_once = 0, 0, max(1, SIGNS_AT_ONCE // n)
     while done < flips:
         count = min(at_once, flips - done)
         bits = np.unpackbits(np.frombuffer(rng.bytes((count * n + 7) // 8), np.uint8), count=count * n)
@@ -269,7 +270,7 @@ def _differences(a: ArrayLike, b: ArrayLike, weight: ArrayLike | None) -> tuple[
     alone = undefined != np.isnan(y)
     if alone.any():
         raise ValueError(f"query {int(np.argmax(alone))} is undefined for only one of the two; compare equal queries")
-    differences = np.where(np.abs(x - y) <= _ROUNDING * np.maximum(np.abs(x), np.abs(y)), 0.0, x - y)
+    differences = np.where(np.abs(x - y) <= _RELATIVE_ROUNDING * np.maximum(np.abs(x), np.abs(y)), 0.0, x - y)
     return differences[~undefined], v[~undefined]
 
 
@@ -322,7 +323,7 @@ def standard_error(
             return float("nan")
         share = of_stratum / of_stratum.sum()
         residual = d[here] - share @ d[here]
-        variance += float(((of_stratum * residual) ** 2 / np.maximum(1.0 - share, _ROUNDING)).sum())
+        variance += float(((of_stratum * residual) ** 2 / np.maximum(1.0 - share, _RELATIVE_ROUNDING)).sum())
     return float(np.sqrt(variance)) if len(d) else float("nan")
 
 

@@ -21,10 +21,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.comparison.compare import compare
+from boostplug.comparison.comparison import Comparison
 from boostplug.comparison.inputs.folds import LoadedData
-from boostplug.comparison.outcomes import Outcomes
-from boostplug.comparison.training.runs import Method, Run
-from boostplug.comparison.training.trees import Plan, Trees
+from boostplug.comparison.training.plan import TrainingPlan
+from boostplug.comparison.training.runs import Method, MethodRun
+from boostplug.comparison.training.trees import Trees
 from boostplug.data.inputs import CheckedInputs
 from boostplug.data.queries import Queries
 from boostplug.datasets import RankingData, load_bundled, make_ranking
@@ -87,7 +88,7 @@ def estimate(folds: Sequence[Sample]) -> Estimate:
     """Return what `compare` says where two methods have these values; equal ids are equal queries."""
     n_seeds = len(folds[0].ours)
     data = LoadedData([[part] * 3 for part in map(part_of, folds)])
-    plan = Plan(_METRIC, _METRIC, [_METRIC], Trees(), 1, None, 1, 0, range(n_seeds))
+    plan = TrainingPlan(_METRIC, _METRIC, [_METRIC], Trees(), 1, None, 1, 0, range(n_seeds))
     runs = []
     for number, fold in enumerate(folds):
         for method, values in zip(_METHODS, (fold.theirs, fold.ours), strict=True):
@@ -95,8 +96,8 @@ def estimate(folds: Sequence[Sample]) -> Estimate:
                 mean = {_METRIC.name: float(np.nanmean(values[seed]))}
                 named = {"framework": method.framework, "method": method.name, "fold": number, "seed": seed}
                 on_test = {"test": mean, "per_query": {_METRIC.name: values[seed]}}
-                runs.append(Run(**named, rounds=1, **on_test))
-    found = Outcomes(data, plan, _METHODS, runs).rows[_METHODS[1]]
+                runs.append(MethodRun(**named, rounds=1, **on_test))
+    found = Comparison(data, plan, _METHODS, runs).rows[_METHODS[1]]
     low, high = found["interval"]
     return Estimate(found["difference"], low, high, found["p"], found["z"])
 

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.comparison.training.frameworks import LightGBM, Watch
-from boostplug.comparison.training.trees import Setting, Trees
+from boostplug.comparison.training.frameworks import LightGBMTrainer, Watch
+from boostplug.comparison.training.plan import Setting
+from boostplug.comparison.training.trees import Trees
 from boostplug.data.inputs import CheckedInputs
 from boostplug.losses import Loss
 from boostplug.metrics import Metric
@@ -36,7 +37,7 @@ def trainings(
     num_threads: int = 1,
 ) -> Iterator[Training]:
     """Train every objective with each seed, stopped by the metric on the validation part; seed by seed."""
-    framework = LightGBM(*fold, _TREES, num_threads)
+    framework = LightGBMTrainer(*fold, _TREES, num_threads)
     for seed in range(N_SEEDS):
         for method, objective in objectives.items():
             watch = Watch(metric, fold[1].queries, patience=PATIENCE, num_threads=num_threads)

@@ -20,15 +20,16 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from boostplug.comparison.compare import compare
+from boostplug.comparison.comparison import Comparison
 from boostplug.comparison.decision import Decision, decide
 from boostplug.comparison.inputs.columns import TODAY
 from boostplug.comparison.inputs.features import score_of
 from boostplug.comparison.inputs.folds import LoadedData
-from boostplug.comparison.outcomes import Outcomes
 from boostplug.comparison.result import CompareResult
 from boostplug.comparison.summary import Outcome
-from boostplug.comparison.training.runs import Method, Run
-from boostplug.comparison.training.trees import Plan, Trees
+from boostplug.comparison.training.plan import TrainingPlan
+from boostplug.comparison.training.runs import Method, MethodRun
+from boostplug.comparison.training.trees import Trees
 from boostplug.data.inputs import CheckedInputs
 from boostplug.data.queries import Queries
 from boostplug.losses import SquaredError
@@ -49,34 +50,34 @@ def record(result: CompareResult, fresh: CheckedInputs | None) -> dict[str, Any]
     `fresh` has the values of the fresh queries by each fold's model, and by the mean of their scores, for each method
     that some way of choosing may take.
     """
-    outcomes, decision = result.outcomes, decide(result.outcomes)
+    comparison, decision = result.outcomes, decide(result.outcomes)
     assert decision is not None
-    by_validation = outcomes.best_method(outcomes.validation_means(decision.among, decision.runs))
+    by_validation = comparison.best_method(comparison.validation_means(decision.among, decision.runs))
     taken = {by_validation, decision.challenger, decision.incumbent, *chain.from_iterable(decision.pairs.values())}
     kept = ("framework", "method", "fold", "seed", "rounds", "rounds_trained", "validation", "test", "error")
     found = result.document["recommendation"]
     return {
-        "methods": [(m.name, m.framework, str(m.objective), m.is_reference) for m in outcomes.methods],
-        "rounds": outcomes.plan.rounds,
-        "patience": outcomes.plan.patience,
+        "methods": [(m.name, m.framework, str(m.objective), m.is_reference) for m in comparison.methods],
+        "rounds": comparison.plan.rounds,
+        "patience": comparison.plan.patience,
         "runs": [
             {**{name: getattr(run, name) for name in kept}, "per_query": {_METRIC.name: run.per_query[_METRIC.name]}}
-            for run in outcomes.runs
+            for run in comparison.runs
         ],
         "outcome": str(found["outcome"]),
-        "fresh": {} if fresh is None else {m.key: _on(fresh, outcomes, m) for m in taken if m is not None},
+        "fresh": {} if fresh is None else {m.key: _on(fresh, comparison, m) for m in taken if m is not None},
     }
 
 
-def _on(fresh: CheckedInputs, outcomes: Outcomes, method: Method) -> NDArray[np.float32]:
+def _on(fresh: CheckedInputs, comparison: Comparison, method: Method) -> NDArray[np.float32]:
     scores = []
-    for (fold, _), run in outcomes.finished(method).items():
+    for (fold, _), run in comparison.finished(method).items():
         if run.model:
             scores.append(as_booster(run.model.encode()).predict(fresh.X))
         elif method.objective == TODAY:
             scores.append(fresh.queries.labels_by_name[TODAY])
         else:
-            scores.append(score_of(outcomes.best_columns[fold], fresh))
+            scores.append(score_of(comparison.best_columns[fold], fresh))
     values = [_METRIC.per_query(one, fresh.queries) for one in (*scores, np.mean(scores, axis=0))]
     return np.array(values, dtype=np.float32)
 
@@ -84,12 +85,12 @@ def _on(fresh: CheckedInputs, outcomes: Outcomes, method: Method) -> NDArray[np.
 def decided(found: Mapping[str, Any]) -> Decision:
     """Return the decision of `compare` for a record, or for invented runs in its form."""
     methods = [Method(*one) for one in found["methods"]]
-    runs = [Run(**run) for run in found["runs"]]
+    runs = [MethodRun(**run) for run in found["runs"]]
     own = [run.per_query[_METRIC.name][None] for run in runs if (run.framework, run.method) == methods[0].key]
     ids = np.split(np.arange(sum(values.size for values in own)), np.cumsum([values.size for values in own])[:-1])
     parts = [part_of(Sample(of_fold, values, values)) for of_fold, values in zip(ids, own, strict=True)]
-    plan = Plan(_METRIC, _METRIC, [_METRIC], Trees(), found["rounds"], found["patience"], 1, 0, [0])
-    decision = decide(Outcomes(LoadedData([[part] * 3 for part in parts]), plan, methods, runs))
+    plan = TrainingPlan(_METRIC, _METRIC, [_METRIC], Trees(), found["rounds"], found["patience"], 1, 0, [0])
+    decision = decide(Comparison(LoadedData([[part] * 3 for part in parts]), plan, methods, runs))
     assert decision is not None
     return decision
 

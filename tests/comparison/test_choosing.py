@@ -36,7 +36,7 @@ def test_a_fold_is_chosen_for_by_the_others():
         means = np.mean([v.mean(axis=1) for v in values], axis=0)
         assert found.best == means.argmax()
         assert found.incumbent == max(references, key=lambda m: means[m])
-        assert found.pairs == plain(values, [found.incumbent, *references])[0]
+        assert [*found.pairs.values()] == plain(values, [found.incumbent, *references])[0]
 
 
 def test_p_counts_the_sign_patterns_after_which_the_choice_gains_as_much():
@@ -51,9 +51,9 @@ def test_a_repeated_query_has_no_say_in_a_fold_that_tests_it():
     values = [np.array([[0.0, 0.0], [1.0, 0.2]]), np.array([[0.0, 0.0], [1.0, -0.3]])]
     ones, first = [np.ones(2)] * 2, np.array([0.0, -1.0])
     found = choose_then_use(values, ones, [np.array([0, 1]), np.array([0, 2])], [0], first)
-    assert found.pairs == [(0, 0), (1, 0)]  # the first query, 0 in both folds, speaks for method 1
+    assert [*found.pairs.values()] == [(0, 0), (1, 0)]  # the first query, 0 in both folds, speaks for method 1
     found = choose_then_use(values, ones, [np.array([0, 1])] * 2, [0], first)
-    assert found.pairs == [(0, 0), (0, 0)]  # no other queries: by the values for this case
+    assert [*found.pairs.values()] == [(0, 0), (0, 0)]  # no other queries: by the values for this case
 
 
 def test_undefined_queries_and_weights_of_0_count_for_nothing():
@@ -73,7 +73,7 @@ def test_where_nothing_differs_few_are_advised_and_the_interval_holds_the_truth(
         common = rng.normal(size=(5, 1, 40))
         values = [np.vstack([np.zeros((1, 40)), c + rng.normal(size=(8, 40))]) for c in common]
         found = chosen(values, flips=400)
-        differences = np.concatenate([v[a] - v[b] for v, (a, b) in zip(values, found.pairs, strict=True)])
+        differences = np.concatenate([v[a] - v[b] for v, (a, b) in zip(values, found.pairs.values(), strict=True)])
         mean, low, high = t_interval(differences, strata=np.repeat(range(5), 40))
         gains.append(mean)
         advised += found.p < 0.05 and mean > 0

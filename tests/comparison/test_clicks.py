@@ -5,7 +5,7 @@ import pytest
 from reports import QUICK, names_of, row_of
 
 import boostplug as bp
-from boostplug.comparison.inputs.columns import Columns
+from boostplug.comparison.inputs.columns import TableColumns
 from boostplug.comparison.inputs.folds import LoadedData
 
 pytest.importorskip("xgboost")
@@ -67,7 +67,7 @@ def test_cut_weights_leave_no_bias_on_average(parts):
     theta = THETA**2
     click, position = np.array([1.0, 0.0, 1.0, 0.0, 0.0, 1.0]), np.array([1, 3, 4, 4, 10, 10])
     part = bp.RankingData(np.zeros((6, 6)), click, group=[6], position=position)
-    loaded, notes = LoadedData.from_arguments(parts[0], part, part, Columns(), None).weighed(theta)
+    loaded, notes = LoadedData.from_arguments(parts[0], part, part, TableColumns(), None).weighed(theta)
     assert "for 2 the mean of such positions makes up for the rest" in notes[0]
     found = loaded.folds[0][1].queries.labels_by_name["ips"]
     rate = 2 / (2 * theta[3] + 2 * theta[9])

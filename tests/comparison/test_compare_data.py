@@ -424,3 +424,19 @@ def test_parts_with_and_without_weights_get_a_warning(parts):
         ((train, valid, weighted[2]), "test has weights, and train has none: give all parts weights, or none."),
     ):
         assert warning in bp.compare(*given, **ONE).document["warnings"]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        *({name: 0} for name in ("rounds", "early_stopping_rounds", "seeds", "num_threads", "jobs")),
+        {"tune": -1},
+        {"frameworks": "scikit-learn"},
+        {"resume": True},
+        {"today": "price", "incumbent": "QBRank"},
+    ],
+    ids=lambda given: next(iter(given)),
+)
+def test_arguments_that_need_no_data_are_checked_before_a_file_is_read(given):
+    with pytest.raises(ValueError, match=next(iter(given))):
+        bp.compare("nothing.csv", label="grade", qid="query", **given)

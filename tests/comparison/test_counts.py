@@ -12,7 +12,7 @@ import reports
 import boostplug as bp
 from boostplug.comparison.inputs.columns import TODAY
 from boostplug.comparison.significance import pooled_test
-from boostplug.comparison.training.runs import Method, Run
+from boostplug.comparison.training.runs import Method, MethodRun
 
 pytest.importorskip("lightgbm")
 
@@ -56,12 +56,12 @@ def loop(kind, scores, labels):
     return first, top, np.mean(places(scores, labels)[0][1])
 
 
-def looped(kind, outcomes, method):
+def looped(kind, comparison, method):
     """Return the counts of each query as arrays by fold, the means over the method's seeds."""
     found = []
-    for fold, part in enumerate(outcomes.data.tests):
+    for fold, part in enumerate(comparison.data.tests):
         rows = [slice(*ends) for ends in pairwise(part.queries.boundaries)]
-        runs = [run for run in outcomes.runs_of(method) if run.fold == fold]
+        runs = [run for run in comparison.runs_of(method) if run.fold == fold]
         values = [[loop(kind, run.scores[r], part.queries.labels[r]) for r in rows] for run in runs]
         found.append(np.mean(values, axis=0))
     return found
@@ -89,9 +89,9 @@ def compared(request):
 
 def test_counts_and_their_intervals_are_those_of_a_loop(compared):
     kind, result = compared
-    outcomes, decision = result.outcomes, result._decision
-    ours, theirs = (looped(kind, outcomes, method) for method in (decision.challenger, decision.incumbent))
-    tests = [part.queries for part in outcomes.data.tests]
+    comparison, decision = result.outcomes, result._decision
+    ours, theirs = (looped(kind, comparison, method) for method in (decision.challenger, decision.incumbent))
+    tests = [part.queries for part in comparison.data.tests]
     weights = [np.ones(q.n_queries) if q.query_weight is None else q.query_weight for q in tests]
     factors = {"one": (1000, 1000, 1), "several": (1000, 100), "grades": (1, 1000)}[kind]
     counts = result.document["recommendation"]["counts"]["counts"]
@@ -117,16 +117,16 @@ def divided():
         scores = rng.normal(size=part.queries.n_rows) + part.queries.labels * method.is_trained
         values = {"test": {metric.name: metric(scores, part.queries)}, "scores": scores}
         values["per_query"] = {metric.name: metric.per_query(scores, part.queries)}
-        runs.append(Run(framework=method.framework, method=method.name, fold=fold, seed=0, **values))
+        runs.append(MethodRun(framework=method.framework, method=method.name, fold=fold, seed=0, **values))
     return reports.result_of(methods, parts, metric, runs)
 
 
 def test_where_folds_choose_differently_the_counts_are_of_what_each_tests(divided):
-    outcomes, decision = divided.outcomes, divided._decision
+    comparison, decision = divided.outcomes, divided._decision
     assert len({ours for ours, _ in decision.pairs.values()}) == 2
     assert decision.widening > 1.0
     found = divided.document["recommendation"]["counts"]
-    by_fold = [[looped("grades", outcomes, method)[f] for method in pair] for f, pair in decision.pairs.items()]
+    by_fold = [[looped("grades", comparison, method)[f] for method in pair] for f, pair in decision.pairs.items()]
     a, b = ([of_fold[side][:, 1] * 1000 for of_fold in by_fold] for side in (0, 1))
     test = pooled_test(a, b, counts="sets", flips=1)
     assert found["counts"][1]["difference"] == pytest.approx(test.difference)

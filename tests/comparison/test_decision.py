@@ -15,7 +15,7 @@ from boostplug.comparison.report.table import text
 from boostplug.comparison.summary import Outcome
 from boostplug.comparison.training import frameworks
 from boostplug.comparison.training.frameworks import FRAMEWORKS
-from boostplug.comparison.training.runs import Method, Run
+from boostplug.comparison.training.runs import Method, MethodRun
 
 pytest.importorskip("lightgbm")
 
@@ -36,7 +36,7 @@ def invented(values, *, metric="NDCG@10", seeds=(0,), n=40, trained=6, folds=1, 
     for (fold, part), method, seed in product(enumerate(parts), methods, seeds):
         of_run = values[method.framework, method.name]
         of_run = of_run[seed if folds == 1 else fold] if isinstance(of_run, list) else of_run
-        run = partial(Run, framework=method.framework, method=method.name, fold=fold, seed=seed)
+        run = partial(MethodRun, framework=method.framework, method=method.name, fold=fold, seed=seed)
         if of_run == "failed":
             runs.append(run(error="broken"))
         elif of_run is not None:

@@ -11,9 +11,9 @@ from reports import ONE, THREE
 from scipy import sparse
 
 import boostplug as bp
-from boostplug.comparison.inputs.columns import Columns
+from boostplug.comparison.inputs.columns import TableColumns
 from boostplug.comparison.inputs.features import share_in_order
-from boostplug.comparison.inputs.leaks import find_leaks
+from boostplug.comparison.inputs.leaks import Leaks, find_leaks
 from boostplug.data.inputs import CheckedInputs
 
 pytest.importorskip("lightgbm")
@@ -164,7 +164,7 @@ def test_no_feature_of_real_data_is_a_leak(tmp_path):
         best = pd.Series(data.y).groupby(data.qid).transform("max")
         for y in (data.y, (data.y == best) * (best > 0.0) * 1.0, (data.y >= np.quantile(data.y, 0.9)) * 1.0):
             part = CheckedInputs(data.X, bp.Queries(y, qid=data.qid))
-            assert find_leaks([[part] * 3], {}, None, bp.NDCG(10), Columns()) == ([], [], []), name
+            assert find_leaks([[part] * 3], {}, bp.NDCG(10), TableColumns()) == Leaks([], [], []), name
             orders = [share_in_order(s * X.astype(float), part.queries) for X in data.X.T for s in (1, -1)]
             assert max(orders) < 0.7
             n_sets += 1

@@ -8,7 +8,8 @@ import pytest
 import boostplug as bp
 from boostplug.comparison.training import tuning
 from boostplug.comparison.training.frameworks import FRAMEWORKS, Watch
-from boostplug.comparison.training.trees import Plan, Setting, Trees
+from boostplug.comparison.training.plan import Setting, TrainingPlan
+from boostplug.comparison.training.trees import Trees
 from boostplug.data.inputs import CheckedInputs
 from boostplug.losses import LOSSES
 
@@ -49,7 +50,7 @@ class Training:
 
 def tuned(training, objective="lambdarank", *, trials=25, seed=0, trees=None, of="lightgbm", greater=True):
     metric, trees = bp.NDCG(10) if greater else bp.PairError(), trees or Trees()
-    plan = Plan(metric, metric, [metric], trees, ROUNDS, None, 1, trials, [seed])
+    plan = TrainingPlan(metric, metric, [metric], trees, ROUNDS, None, 1, trials, [seed])
     return tuning.tune(framework(of, trees), objective, plan, training)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from boostplug.clicks.propensity import effective_size
-from boostplug.comparison.inputs.columns import PARTS, Folds
+from boostplug.comparison.inputs.columns import PARTS, DataFolds
 from boostplug.core.arrays import Floats
 from boostplug.core.values import label
 from boostplug.data.inputs import CheckedInputs
@@ -20,12 +20,12 @@ _POWERS = (0.25, 0.5, 0.75, 1.0)  # of "ips"; 0 is clicks as labels
 _RIDGES = (0.003, 0.03, 0.3)  # of "additive"
 
 
-def clicked_parts(folds: Folds) -> tuple[str, ...]:
+def clicked_parts(folds: DataFolds) -> tuple[str, ...]:
     """Return which of "valid" and "test" have positions, so that their labels are clicks on pages that were shown."""
     return tuple(name for name, parts in _judging(folds) if any(p.queries.position is not None for p in parts))
 
 
-def weighed_by_propensity(folds: Folds, theta: Floats) -> Folds:
+def weighed_by_propensity(folds: DataFolds, theta: Floats) -> DataFolds:
     """Return folds whose clicks on validation and test have the label `IPS` beside them; `theta` is by position.
 
     A click at position p weighs 1/θ_p, at most `MAX_WEIGHT` (Joachims, Swaminathan & Schnabel, WSDM 2017). Where this
@@ -53,7 +53,7 @@ def _weighed(part: CheckedInputs, theta: Floats) -> CheckedInputs:
     return part._replace(queries=queries.replaced(labels_by_name={**queries.labels_by_name, IPS: weighed}))
 
 
-def losses_on_clicks(folds: Folds, theta: Sequence[float]) -> dict[str, Loss] | None:
+def losses_on_clicks(folds: DataFolds, theta: Sequence[float]) -> dict[str, Loss] | None:
     """Return losses from clicks as labels to a complete correction of the position bias, by the names in the table.
 
     None if a training part has no positions. `theta` is by position, for all positions of the training parts.
@@ -69,7 +69,7 @@ def losses_on_clicks(folds: Folds, theta: Sequence[float]) -> dict[str, Loss] | 
     }
 
 
-def notes_on_clicks(folds: Folds, theta: Floats) -> list[str]:
+def notes_on_clicks(folds: DataFolds, theta: Floats) -> list[str]:
     """Return a note on the weighed clicks of each part that has some; `theta` is by position."""
     notes = []
     for name, parts in _judging(folds):
@@ -90,7 +90,7 @@ def notes_on_clicks(folds: Folds, theta: Floats) -> list[str]:
     return notes
 
 
-def _judging(folds: Folds) -> list[tuple[str, tuple[CheckedInputs, ...]]]:
+def _judging(folds: DataFolds) -> list[tuple[str, tuple[CheckedInputs, ...]]]:
     """Return "valid" and "test", each with its parts of all folds."""
     return list(zip(PARTS, zip(*folds, strict=True), strict=True))[1:]
 

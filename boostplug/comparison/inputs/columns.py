@@ -16,12 +16,12 @@ from boostplug.selection.split import QuerySplit, part_of
 
 TODAY = "score_in_use"  # the label that holds the score in use
 PARTS = ("train", "valid", "test")
-Folds = Sequence[Sequence[CheckedInputs]]
+DataFolds = Sequence[Sequence[CheckedInputs]]
 """Training, validation and test part of each fold."""
 _SINGLE = ("label", "qid", "weight", "position", "today")
 
 
-class Columns(NamedTuple):
+class TableColumns(NamedTuple):
     """Columns of a DataFrame that are not features, columns that are, the score in use, and the split by query."""
 
     label: str | None = None
@@ -43,7 +43,7 @@ class Columns(NamedTuple):
 
     def given(self) -> dict[str, Any]:
         """Return the fields that differ from the defaults."""
-        return {what: value for what, value in self._asdict().items() if value != Columns._field_defaults[what]}
+        return {what: value for what, value in self._asdict().items() if value != TableColumns._field_defaults[what]}
 
     def check(self) -> None:
         """Raise for arguments that are not names of columns, and for an invalid split."""
@@ -106,7 +106,7 @@ def scores_today(today: str, X: Any, names: Sequence[Any]) -> Floats:
     return values if name == today else -values
 
 
-def read_table(path: Any, name: str, columns: Columns, train: Schema | None = None) -> Any:
+def read_table(path: Any, name: str, columns: TableColumns, train: Schema | None = None) -> Any:
     """Return the DataFrame of a CSV or Parquet file; text columns of the training set are read as text."""
     names = train.names if train is not None and train.names is not None else ()
     known = (train and train.categories) or {}
@@ -118,7 +118,7 @@ def read_table(path: Any, name: str, columns: Columns, train: Schema | None = No
         raise FileNotFoundError(f"{name}: {error}") from None
 
 
-def split_by_query(data: Any, columns: Columns, source: Source) -> list[list[Any]]:
+def split_by_query(data: Any, columns: TableColumns, source: Source) -> list[list[Any]]:
     """Return the folds of one table, split by query, with adjacent rows of each query.
 
     With few queries, each query is a test query of one fold, and a validation query of another one; else there is one
@@ -127,7 +127,7 @@ def split_by_query(data: Any, columns: Columns, source: Source) -> list[list[Any
     Parameters
     ----------
     data : DataFrame of pandas, polars or pyarrow, or the fields of a RankingData
-    columns : Columns
+    columns : TableColumns
         With `split`: the shares of queries, drawn with a fixed seed, a column with the name of each row's part, or a
         column of times.
     source : Source

@@ -8,14 +8,14 @@ import joblib
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.comparison.inputs.columns import PARTS, Folds
+from boostplug.comparison.inputs.columns import PARTS, DataFolds
 from boostplug.core.extras import imported
 from boostplug.data.inputs import CheckedInputs
 from boostplug.data.tables import schema_of
 
 Hashes = NDArray[np.uint64]
 
-_MOST_NAMED = 3
+_MOST_IDS_NAMED = 3
 
 
 def digest_of_part(part: CheckedInputs) -> str:
@@ -36,7 +36,7 @@ def have_known_ids(parts: Sequence[CheckedInputs]) -> bool:
     return not all(counts) and not any(part.qid is None or part.queries.position is not None for part in parts)
 
 
-def shared_queries(folds: Folds, read: Folds) -> list[tuple[str, int, str, str]]:
+def shared_queries(folds: DataFolds, read: DataFolds) -> list[tuple[str, int, str, str]]:
     """Return what each two parts share by the ids of queries, or by their rows and labels.
 
     Parameters
@@ -60,7 +60,7 @@ def shared_queries(folds: Folds, read: Folds) -> list[tuple[str, int, str, str]]
                 same |= np.isin(fold[j].ids.astype(str), fold[i].ids.astype(str))
             ids += fold[j].ids[same].tolist()
         if ids:
-            n, listed = len(ids), ", ".join(map(str, ids[:_MOST_NAMED])) + ", …" * (len(ids) > _MOST_NAMED)
+            n, listed = len(ids), ", ".join(map(str, ids[:_MOST_IDS_NAMED])) + ", …" * (len(ids) > _MOST_IDS_NAMED)
             copies = f", {n_same:,} with the same rows and labels" * bool(n_same)
             what = f"{later} shares {n:,} quer{'y' if n == 1 else 'ies'} with {earlier} (ids {listed}){copies}"
             remedy = "remove the copies" if n_same else "if the ids are of other queries, give each part ids of its own"

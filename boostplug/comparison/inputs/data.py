@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from boostplug.comparison.inputs.columns import PARTS, TODAY, Columns, read_table, scores_today, split_by_query
+from boostplug.comparison.inputs.columns import PARTS, TODAY, TableColumns, read_table, scores_today, split_by_query
 from boostplug.core.checks import column_names, shown
 from boostplug.data.files import code_of_reading, first_row, is_table_file
 from boostplug.data.inputs import CheckedInputs, Inputs, Source, check_has_column
@@ -17,24 +17,23 @@ from boostplug.data.tables import Schema, align, check_computed, is_frame, schem
 from boostplug.datasets import RankingData, load_fold, load_folds, load_letor
 from boostplug.datasets.letor import load_files
 
-_FEW = 0.1  # share of the queries
+_FEW_OF_QUERIES = 0.1  # share of the queries that have two documents
 
 
-def folds_of(train: Any, valid: Any, test: Any, columns: Columns) -> list[list[CheckedInputs]]:
+def folds_of(train: Any, valid: Any, test: Any, columns: TableColumns) -> list[list[CheckedInputs]]:
     """Return folds of three checked parts.
 
     Parameters
     ----------
     train, valid, test
         Arguments of `boostplug.compare`.
-    columns : Columns
+    columns : TableColumns
 
     Raises
     ------
     ValueError
         If something is missing or invalid.
     """
-    columns.check()
     read = _read_folds(train, valid, test, columns)
     folds = [_fold(fold, columns, crossed=len(read) > 1 and is_one_table(train)) for fold in read]
     for first, *_ in folds:
@@ -42,11 +41,11 @@ def folds_of(train: Any, valid: Any, test: Any, columns: Columns) -> list[list[C
     return folds
 
 
-def _check_sizes(train: CheckedInputs, columns: Columns) -> None:
+def _check_sizes(train: CheckedInputs, columns: TableColumns) -> None:
     """Raise if no query has two documents, and warn if few have: the query ids may be another column."""
     sizes = np.diff(train.queries.boundaries)
     n = int((sizes > 1).sum())
-    if n < _FEW * len(sizes):
+    if n < _FEW_OF_QUERIES * len(sizes):
         is_it = "" if columns.label is None else f" Is {columns.qid!r} the column of query ids? Pass qid= (--qid)."
         if n == 0:
             raise ValueError(f"No query of train has two documents, so there is nothing to rank.{is_it}")
@@ -59,7 +58,7 @@ def name_of_folder(folder: Path) -> str:
     return "/".join(parts[-2:] if parts[-1].startswith("Fold") else parts[-1:])
 
 
-def _read_folds(train: Any, valid: Any, test: Any, columns: Columns) -> Sequence[Sequence[Any]]:
+def _read_folds(train: Any, valid: Any, test: Any, columns: TableColumns) -> Sequence[Sequence[Any]]:
     """Return train, valid and test of each fold: a single table is read and split, folders are loaded."""
     check_computed(train, "train")
     parts, alone = (train, valid, test), valid is None and test is None
@@ -121,7 +120,7 @@ def _source_of(data: Any) -> Source:
     return Source(Path(data).name, first_row(data)) if is_table_file(data) else Source()
 
 
-def _fold(parts: Sequence[Any], columns: Columns, *, crossed: bool) -> list[CheckedInputs]:
+def _fold(parts: Sequence[Any], columns: TableColumns, *, crossed: bool) -> list[CheckedInputs]:
     """Return a fold of data parts; the rows of the training part decide the type and the categories of each column.
 
     With `crossed` all folds keep the categories of the table, so that the mean of their models is a model.
@@ -144,7 +143,7 @@ def _fold(parts: Sequence[Any], columns: Columns, *, crossed: bool) -> list[Chec
     return fold
 
 
-def _part(data: Any, source: Source, title: str, columns: Columns, train: Schema | None) -> CheckedInputs:
+def _part(data: Any, source: Source, title: str, columns: TableColumns, train: Schema | None) -> CheckedInputs:
     """Return a part from a RankingData, its arguments, a DataFrame, or a part of one."""
     check_computed(data, title)
     if isinstance(data, tuple) and len(data) == 3:

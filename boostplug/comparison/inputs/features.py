@@ -13,20 +13,20 @@ from boostplug.data.tables import is_frame
 from boostplug.metrics import Metric
 
 _MOST_VALUES = 20_000_000  # of features, from which columns are judged
-_LEAST_STEPS = 20  # from one label to the next, that are ordered by accident
+_STEPS_BY_ACCIDENT = 20  # from one label to the next, that are ordered by accident
 
 
-def names_of(part: CheckedInputs) -> Sequence[Any]:
+def names_of_features(part: CheckedInputs) -> Sequence[Any]:
     """Return the names of the features, if they have some."""
     return part.feature_names or column_names(part.X)
 
 
-def columns_of(part: CheckedInputs, *, codes: bool = False) -> Iterator[tuple[str, Floats]]:
+def numbers_of_columns(part: CheckedInputs, *, codes: bool = False) -> Iterator[tuple[str, Floats]]:
     """Yield the name and numbers of each column, without categories or with their codes.
 
     Of sparse features nothing, or with `codes` the rows of the first queries, 0 where absent.
     """
-    X, names = part.X, names_of(part)
+    X, names = part.X, names_of_features(part)
     if hasattr(X, "nnz"):
         if not codes:
             return
@@ -42,7 +42,7 @@ def columns_of(part: CheckedInputs, *, codes: bool = False) -> Iterator[tuple[st
 
 def check_finite(part: CheckedInputs, part_name: str) -> None:
     """Raise for a feature that is infinite as float32: XGBoost refuses it, and names neither column nor value."""
-    for name, values in columns_of(part):
+    for name, values in numbers_of_columns(part):
         with np.errstate(over="ignore"):
             infinite = np.isinf(values.astype(np.float32))
         why = "is infinite in float32, which XGBoost refuses; write a number or NaN, or pass frameworks='lightgbm'"
@@ -52,7 +52,7 @@ def check_finite(part: CheckedInputs, part_name: str) -> None:
 def score_of(name: str, part: CheckedInputs) -> Floats:
     """Return the scores of a column, or of "-COLUMN": less is better; missing values are last."""
     signs = {one: 1.0 if one == name else -1.0 for one in (name.removeprefix("-"), name)}
-    return next(last_where_missing(signs[one] * values) for one, values in columns_of(part) if one in signs)
+    return next(last_where_missing(signs[one] * values) for one, values in numbers_of_columns(part) if one in signs)
 
 
 def last_where_missing(scores: Floats) -> Floats:
@@ -73,7 +73,7 @@ def values_alone(part: CheckedInputs, metric: Metric) -> dict[str, float]:
     """Return the metric of each column as a score, and of "-COLUMN", on as many of the queries as a second allows."""
     queries = first_queries(part)
     found = {}
-    for name, values in columns_of(part):
+    for name, values in numbers_of_columns(part):
         for key, sign in ((name, 1.0), (f"-{name}", -1.0)):
             found[key] = float(metric(last_where_missing(sign * values[: queries.n_rows]), queries))
     return {name: value for name, value in found.items() if not np.isnan(value)}
@@ -99,4 +99,4 @@ def orders_as_labels(values: Floats, queries: Queries) -> bool:
     Rows of equal labels may have different scores; rows of different labels may not be level. False where fewer than 20
     steps from one label of a query to the next were ordered: scores of any kind may be right there.
     """
-    return share_in_order(values, queries, _LEAST_STEPS) == 1.0
+    return share_in_order(values, queries, _STEPS_BY_ACCIDENT) == 1.0

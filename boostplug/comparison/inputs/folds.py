@@ -1,8 +1,9 @@
 """`LoadedData`: the folds of a comparison, and warnings about them, such as queries in several parts."""
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -11,10 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.comparison.inputs.clicks import clicked_parts, notes_on_clicks, shown_order, weighed_by_propensity
-from boostplug.comparison.inputs.columns import PARTS, Columns, Folds
+from boostplug.comparison.inputs.columns import PARTS, DataFolds, TableColumns
 from boostplug.comparison.inputs.contents import have_known_ids, shared_queries
 from boostplug.comparison.inputs.data import code_that_reads, folds_of, is_one_table, name_of_folder
+from boostplug.comparison.inputs.features import values_alone
 from boostplug.comparison.inputs.ids import doubts_on_columns, n_repeated_places
+from boostplug.comparison.inputs.leaks import Leaks, find_leaks
 from boostplug.comparison.summary import FEWEST_QUERIES
 from boostplug.core.cached import cached_property
 from boostplug.core.checks import column_names
@@ -22,9 +25,10 @@ from boostplug.data.inputs import CheckedInputs
 from boostplug.data.positions import as_propensities
 from boostplug.data.tables import schema_of
 from boostplug.estimators.inputs import with_float32_labels
+from boostplug.metrics import Metric
 from boostplug.selection.starting import has_one_chosen
 
-_FEW_SHARED = 0.02  # share of the test queries that moves no verdict
+_FEW_OF_TEST_QUERIES = 0.02  # share of the test queries that moves no verdict
 
 
 @dataclass(eq=False)
@@ -38,7 +42,7 @@ class LoadedData:
         Name of the data in the table.
     paths : sequence of str
         Of the data, or of train, valid and test; empty if the data are not files.
-    columns : Columns
+    columns : TableColumns
         Columns of DataFrames.
     warnings : sequence of str
         Warnings of the readers.
@@ -52,24 +56,30 @@ class LoadedData:
         The line of code that reads the files, for three of them the first one; empty if the data are not files.
     doubts_on_score : sequence of str
         Reasons not to rely on a comparison with the score in use, as clauses.
+    alone : sequence of mapping
+        The value of each single column on the validation part of each fold.
+    leaks : Leaks
+        What to say of columns that may not be known before a list is shown.
     read : sequence of (train, valid, test)
         The folds before test queries without the score in use were left out; empty if none were.
     """
 
-    folds: Folds
+    folds: DataFolds
     name: str = ""
     paths: Sequence[str] = ()
-    columns: Columns = field(default_factory=Columns)
+    columns: TableColumns = field(default_factory=TableColumns)
     warnings: Sequence[str] = ()
     propensity: tuple[float, ...] | None = None
     crossed: bool = False
     name_in_code: str = "train, valid, test"
     reading: str = ""
     doubts_on_score: Sequence[str] = ()
-    read: Folds = ()
+    alone: Sequence[Mapping[str, float]] = ()
+    leaks: Leaks = field(default_factory=Leaks)
+    read: DataFolds = ()
 
     @classmethod
-    def from_arguments(cls, train: Any, valid: Any, test: Any, columns: Columns, name: str | None) -> "LoadedData":
+    def from_arguments(cls, train: Any, valid: Any, test: Any, columns: TableColumns, name: str | None) -> "LoadedData":
         """Return the checked data from the arguments of `compare`."""
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
@@ -94,6 +104,16 @@ class LoadedData:
         theta = as_propensities(propensity)
         folds = weighed_by_propensity(self.folds, theta)
         return replace(self, folds=folds, propensity=tuple(theta.tolist())), notes_on_clicks(folds, theta)
+
+    def judged_alone(self, metric: Metric) -> "LoadedData":
+        """Return the data with the value of each column by a metric, and what to say of those that leak labels."""
+        alone = [values_alone(valid, metric) for _, valid, _ in self.folds]
+        by_name: dict[str, list[float]] = {}
+        for name, value in chain.from_iterable(of_fold.items() for of_fold in alone):
+            by_name.setdefault(name, []).append(value)
+        means = {name: sum(values) / len(values) for name, values in by_name.items()}
+        looked_at = self.folds[: 1 if self.crossed else None]
+        return replace(self, alone=alone, leaks=find_leaks(looked_at, means, metric, self.columns))
 
     @property
     def weighed_clicks(self) -> tuple[str, ...]:
@@ -141,14 +161,14 @@ class LoadedData:
 
     @property
     def reasons(self) -> list[str]:
-        """Why nothing can be relied on: the score in use, or another part has more than 2 % of the test queries too."""
-        least = _FEW_SHARED * sum(test.queries.n_queries for test in self.tests)
+        """Why nothing can be relied on: leaks, the score in use, or more than 2 % of the test queries shared."""
+        least = _FEW_OF_TEST_QUERIES * sum(test.queries.n_queries for test in self.tests)
         shared = [
             f"{what}: split the data by query, and {remedy}"
             for part, n, what, remedy in self._shared
             if part == PARTS[2] and n > least
         ]
-        return [*self.doubts_on_score, *shared]
+        return [*self.leaks.reasons, *self.doubts_on_score, *shared]
 
     def doubts(self) -> list[str]:
         """Return warnings about columns, labels (places, lists that were shown), weights, and too few test queries."""
@@ -177,12 +197,12 @@ class LoadedData:
 
     @property
     def all_warnings(self) -> list[str]:
-        """The warnings of the readers, those about the data, and one for each two parts with common queries."""
+        """The warnings of the readers, about the data, about each two parts with common queries, and about leaks."""
         shared = [
             f"{what}: metrics on {part} are too high. Split the data by query. {remedy.capitalize()}."
             for part, _, what, remedy in self._shared
         ]
-        return [*self.warnings, *self.doubts(), *shared]
+        return [*self.warnings, *self.doubts(), *shared, *self.leaks.warnings]
 
     def summary(self) -> dict[str, Any]:
         """Return the name and the sizes of the data; those of the parts are of all folds together."""

@@ -4,19 +4,19 @@ import re
 
 import numpy as np
 
-from boostplug.comparison.inputs.features import columns_of
+from boostplug.comparison.inputs.features import numbers_of_columns
 from boostplug.core.arrays import Floats, Ints
 from boostplug.core.checks import shown
 from boostplug.data.inputs import CheckedInputs
 from boostplug.data.tables import is_frame, is_number, is_whole, schema_of
 
-_LEAST_ROWS = 50  # smallest number of rows in which different numbers are no accident
+_ROWS_TO_JUDGE = 50  # smallest number of rows in which different numbers are no accident
 _MOST_GAPS = 10  # a column of row numbers spans at most as many times the rows
-_DENSE = 0.9  # share of the places of the queries that rows must have
-_ID_SHARE = 0.5  # values of an id's column, as a share of the queries
+_LEAST_SHARE_OF_PLACES = 0.9  # share of the places of the queries that rows must have
+_ID_SHARE_OF_QUERIES = 0.5  # values of an id's column, as a share of the queries
 _ID_NAME = re.compile(r"(^|[_ .-])(id|Id|ID)$|[a-z]I[dD]$")
 _ID_VALUES = 1000  # of a column with the name of an id, also beside more queries
-_MOST_NUMBERS = 0.5  # share of a text column's values
+_QUANTITY_SHARE = 0.5  # share of a text column's values
 _QUANTITY = re.compile(r"(?:[^\W\d_]{1,4}\.?\s+|[^\W\d_]{0,3}[€$£¥₹.]\s?)?[-+]?\d[\d.,'\s]*(?:[€$£¥₹%]|[^\W\d_]{1,4})?")
 
 
@@ -26,13 +26,13 @@ def doubts_on_columns(train: CheckedInputs, *, from_file: bool) -> list[str]:
     Categories of a DataFrame are the user's own, and no warning; those of a file, with `from_file`, were text.
     """
     found, ids, samples = list[str](), list[str](), list[str]()
-    least, query = _ID_SHARE * train.queries.n_queries, train.queries.query_of_row
+    least, query = _ID_SHARE_OF_QUERIES * train.queries.n_queries, train.queries.query_of_row
     for place, known in (schema_of(train.X).categories or {}).items() if from_file else ():
         name, sample = str(train.X.columns[place]), shown(min(known, key=is_number, default=None))
         named = bool(_ID_NAME.search(name))
         many = len(known) > (min(least, _ID_VALUES) if named else least)
         n_quantities = sum(isinstance(one, str) and bool(_QUANTITY.fullmatch(one)) for one in known)
-        if n_quantities > _MOST_NUMBERS * len(known) and not (many and named):
+        if n_quantities > _QUANTITY_SHARE * len(known) and not (many and named):
             found.append(
                 f"Column {name!r} is text ({sample}), and most of it are numbers. As a category they have no order: "
                 "write them as 1234.5, without units."
@@ -40,7 +40,7 @@ def doubts_on_columns(train: CheckedInputs, *, from_file: bool) -> list[str]:
             continue
         ids += [name] * many
         samples.append(f"{name} ({sample}{f', {len(known):,} values' * many})")
-    for name, values in columns_of(train):
+    for name, values in numbers_of_columns(train):
         whole = values[~np.isnan(values)]
         if _are_row_numbers(values, query):
             found.append(
@@ -69,7 +69,7 @@ def _are_row_numbers(values: Floats, query: Ints) -> bool:
     Rows that were left out, or went to another part, leave gaps.
     """
     n, span = len(values), float(values.max(initial=-np.inf)) - float(values.min(initial=np.inf)) + 1.0
-    if n < _LEAST_ROWS or not n <= span <= _MOST_GAPS * n or not is_whole(values) or len(np.unique(values)) < n:
+    if n < _ROWS_TO_JUDGE or not n <= span <= _MOST_GAPS * n or not is_whole(values) or len(np.unique(values)) < n:
         return False
     steps = np.diff(values)[query[1:] == query[:-1]]
     return bool(span <= 2 * n or (steps > 0).all() or (steps < 0).all())
@@ -78,9 +78,9 @@ def _are_row_numbers(values: Floats, query: Ints) -> bool:
 def n_repeated_places(values: Floats, query: Ints) -> int | None:
     """Return how many rows repeat a number where values number the rows of each query from 0 or 1, else None."""
     lowest = values.min(initial=np.inf)
-    if len(query) < _LEAST_ROWS or lowest not in (0, 1) or not 1 < values.max() < np.inf or not is_whole(values):
+    if len(query) < _ROWS_TO_JUDGE or lowest not in (0, 1) or not 1 < values.max() < np.inf or not is_whole(values):
         return None
     places = np.unique(np.column_stack([query, values]), axis=0)
     is_last = np.r_[places[1:, 0] != places[:-1, 0], True]
     n_places = (places[is_last, 1] - lowest + 1).sum()
-    return len(query) - len(places) if len(places) > _DENSE * max(n_places, len(query)) else None
+    return len(query) - len(places) if len(places) > _LEAST_SHARE_OF_PLACES * max(n_places, len(query)) else None

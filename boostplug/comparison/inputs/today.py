@@ -19,7 +19,7 @@ from boostplug.metrics import METRICS, Metric, PairError
 from boostplug.metrics.metric import MetricOnLabel
 
 
-def judged_by_score(data: LoadedData, metric: Metric) -> LoadedData:
+def judged_by_today(data: LoadedData, metric: Metric) -> LoadedData:
     """Return the data with doubts about the score in use, and without test queries in which a row lacks it.
 
     Each reason to doubt is a warning too. All test queries stay if fewer than `FEWEST_QUERIES` have the score in all

@@ -23,11 +23,11 @@ from boostplug.core.text import visible
 
 _COLOURED = 6  # methods coloured at the start: as many colours as readers can distinguish
 _REFERENCE, _NO_COLOUR = "cr", "c0"  # classes of the style sheet
-_TOP = 5  # documents of the new and of the old order in an example
-_HEIGHT = 320  # of the learning curves, in pixels
+_TOP_PLACES = 5  # documents of the new and of the old order in an example
+_HEIGHT_IN_PIXELS = 320  # of the learning curves
 _MOST_POINTS = 200  # of a curve
 _MOST_TICKS = 6
-_TYPICAL = 4  # multiple of the median reach; intervals beyond it are cut at the end of the axis
+_TIMES_MEDIAN_REACH = 4  # multiple of the median reach; intervals beyond it are cut at the end of the axis
 
 Point = tuple[float, float]
 Axis = tuple[float, float]
@@ -72,14 +72,14 @@ def page(document: Document) -> str:
         `CompareResult.document`, perhaps with a "date", and with "examples", the rows of `CompareResult.examples`.
     """
     script = _file("page.js")
-    methods = methods_of(document)
+    methods = coloured_methods(document)
     text: str = template().render(
         document=document,
         settings=document["settings"],
         advice=document["recommendation"],
         frameworks=words.frameworks(document),
         methods=methods,
-        differences=differences_of(document, methods),
+        differences=plot_of_differences(document, methods),
         table=_table(document),
         examples=_examples(document.get("examples", ())),
         curves=_curves(methods),
@@ -90,7 +90,7 @@ def page(document: Document) -> str:
     return text.lstrip()
 
 
-def methods_of(document: Document) -> list[dict[str, Any]]:
+def coloured_methods(document: Document) -> list[dict[str, Any]]:
     """Return the document's methods, the best on validation first, with colours, marks and tags.
 
     Colours go to the recommended method, the frameworks' references (which share one), the best of each framework, and
@@ -125,7 +125,7 @@ def methods_of(document: Document) -> list[dict[str, Any]]:
     return best_first + [m for m in methods if is_missing(m["validation"]["mean"])]
 
 
-def differences_of(document: Document, methods: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
+def plot_of_differences(document: Document, methods: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
     """Return the plot of the differences to the references; the methods get the places of their marks.
 
     The first row of a reference is what is recommended, if it is one of its rows, then the reference itself.
@@ -164,7 +164,7 @@ def _examples(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return the tables of examples: the documents at the top of the new or of the old order."""
     tables = []
     for query, of_query in groupby(rows, key=itemgetter("query")):
-        top = [row for row in of_query if min(row["new place"], row["old place"]) <= _TOP]
+        top = [row for row in of_query if min(row["new place"], row["old place"]) <= _TOP_PLACES]
         heads = [name for name in top[0] if name not in ("query", "change", "new score", "old score")]
         shown = [{"cells": [row[name] for name in heads], "is_relevant": row["label"] > 0.0} for row in top]
         tables.append({"query": query, "change": top[0]["change"], "heads": heads, "rows": shown})
@@ -189,7 +189,7 @@ def _curves(methods: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
         m["best"] = place(best[m["number"]][0], x), 1 - place(best[m["number"]][1], y)
     rounds = [(at, text.partition(".")[0]) for at, text in ticks(x) if float(text).is_integer() and at > 0.04]
     listed = sorted(drawn, key=lambda m: m["colour"] == _NO_COLOUR)
-    return {"methods": listed, "x_ticks": [(0.0, "1"), *rounds], "y_ticks": ticks(y), "height": _HEIGHT}
+    return {"methods": listed, "x_ticks": [(0.0, "1"), *rounds], "y_ticks": ticks(y), "height": _HEIGHT_IN_PIXELS}
 
 
 def axis_around(values: Sequence[float]) -> Axis:
@@ -219,7 +219,7 @@ def axis_of_differences(methods: Sequence[Mapping[str, Any]]) -> Axis:
     """Return the common axis of all differences; the worst methods must not stretch it, and leave it instead."""
     values = [[m["difference"], *(m["interval"] if interval(m["interval"]) else ())] for m in methods]
     reach = [max(map(abs, of_method)) for of_method in values]
-    bound = max(min(max(reach), _TYPICAL * sorted(reach)[len(reach) // 2]), 1e-6)
+    bound = max(min(max(reach), _TIMES_MEDIAN_REACH * sorted(reach)[len(reach) // 2]), 1e-6)
     return axis_around([0.0, *(min(bound, max(-bound, value)) for of_method in values for value in of_method)])
 
 

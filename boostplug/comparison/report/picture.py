@@ -6,14 +6,14 @@ from typing import Any
 
 from boostplug.comparison import formats
 from boostplug.comparison.report import words
-from boostplug.comparison.report.page import differences_of, methods_of
+from boostplug.comparison.report.page import coloured_methods, plot_of_differences
 from boostplug.comparison.report.words import Document
 from boostplug.core.figures import check_suffix, require_matplotlib, save_figure
 from boostplug.core.text import visible
 
 _INK, _SOFT, _GRID, _OURS = "#1b1f24", "#555d68", "#e6e9ed", "#0072b2"
 _WIDTH, _NAME, _LEFT, _PLOT, _DELTA, _P = 10.0, 0.25, 3.45, 3.35, 9.05, 9.75  # inches from the left; the last are ends
-_LINE = 0.3  # inches
+_LINE_IN_INCHES = 0.3
 _LETTERS = {"name": 36, "headline": 78, "counts": 116}  # of a line
 _STYLE = {"svg.hashsalt": "boostplug", "font.size": 10, "text.color": _INK, "text.parse_math": False}
 
@@ -23,7 +23,7 @@ def picture(document: Document, path: str | Path | None = None) -> Any:
     if path is not None:
         check_suffix(path)
     new_figure, rc_context = require_matplotlib()
-    found = differences_of(document, methods_of(document)) or {"rows": {}}
+    found = plot_of_differences(document, coloured_methods(document)) or {"rows": {}}
     with rc_context(_STYLE):
         figure = new_figure(facecolor="white")
         axes = figure.add_axes((0, 0, 1, 1), xlim=(0, _WIDTH))  # in inches, and in lines from the top
@@ -40,7 +40,7 @@ def picture(document: Document, path: str | Path | None = None) -> Any:
             _draw(axes, document, found, rows, height + 3.0)
             height += len(rows) + 3.0
         axes.set_ylim(height + 0.5, 0)
-        figure.set_size_inches(_WIDTH, _LINE * (height + 0.5))
+        figure.set_size_inches(_WIDTH, _LINE_IN_INCHES * (height + 0.5))
         if path is not None:
             save_figure(figure, Path(path))
     return figure

@@ -16,7 +16,7 @@ from rich.text import Text
 from boostplug.comparison.console import as_text
 from boostplug.comparison.formats import MISSING, interval, is_missing, probability, short, signed
 from boostplug.comparison.report.words import CODE, Document, advice, below_table, percent
-from boostplug.comparison.training.frameworks import WITHOUT_FRAMEWORK
+from boostplug.comparison.training.frameworks import NO_FRAMEWORK
 from boostplug.core.extras import imported
 from boostplug.core.text import visible
 
@@ -92,7 +92,7 @@ def styles(document: Document, numbers: Frame) -> Frame:
     for name in document["settings"]["metrics"]:
         best = "min" if name in document["settings"]["lower_is_better"] else "max"
         is_best = numbers[name] == numbers.groupby("framework")[name].transform(best)
-        found.loc[is_best & (numbers["framework"] != WITHOUT_FRAMEWORK), name] = "best"
+        found.loc[is_best & (numbers["framework"] != NO_FRAMEWORK), name] = "best"
     clear = numbers["outcome"].where(numbers["outcome"].isin(["better", "worse"]), "")
     return found.assign(difference=clear, p_holm=clear)
 

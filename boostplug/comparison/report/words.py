@@ -7,21 +7,21 @@ from typing import Any
 from boostplug.comparison.formats import counted, decimals, interval, is_missing, probability, short, signed
 from boostplug.comparison.inputs.columns import PARTS
 from boostplug.comparison.training.baselines import LINEAR
-from boostplug.comparison.training.frameworks import WITHOUT_FRAMEWORK
+from boostplug.comparison.training.frameworks import NO_FRAMEWORK
 
 Document = Mapping[str, Any]
 """`CompareResult.document`, or a part of it."""
 
 CODE = "    "
 """Indent of a line of code."""
-_HOPELESS = 100  # multiple of the number of queries
+_HOPELESS_TIMES = 100  # multiple of the number of queries
 _FOR_80_PERCENT = (2.80 / 1.96) ** 2  # multiple of the queries that give p < .05 with 50 % probability
 _LOGGED = (
     "Labels of logged lists were seen in the old order, so a model that differs from it is judged low: see "
     "docs/guides/clicks.md, if positions are known."
 )
-_LITTLE = 0.005  # gain from twice the training queries
-_EARLY, _MANY = 10, 100  # rounds used, and allowed, that say that trees are too large for the data
+_LITTLE_GAIN = 0.005  # gain from twice the training queries
+_EARLY_ROUNDS, _MANY_ROUNDS = 10, 100  # rounds used, and allowed, that say that trees are too large for the data
 
 
 def below_table(document: Document) -> list[str]:
@@ -54,10 +54,11 @@ def caveats(document: Document) -> list[str]:
             f"No verdict on methods that trained to the cap of {rounds:,} rounds, nor beside a reference that did: "
             f"{names}. More rounds may change the order: raise the rounds."
         )
-    early = [method for method in methods if method["rounds"] is not None and method["rounds"] <= _EARLY]
-    if rounds >= _MANY and early:
+    early = [method for method in methods if method["rounds"] is not None and method["rounds"] <= _EARLY_ROUNDS]
+    if rounds >= _MANY_ROUNDS and early:
         lines.append(
-            f"Training stopped within {_EARLY} of {rounds:,} rounds: {', '.join(_where(m, document) for m in early)}. "
+            f"Training stopped within {_EARLY_ROUNDS} of {rounds:,} rounds: "
+            f"{', '.join(_where(m, document) for m in early)}. "
             "Such trees learn the training queries too fast: lower num_leaves or learning_rate in params (--params)."
         )
     references = {method["reference"] for method in methods}
@@ -79,7 +80,7 @@ def is_partial(document: Document) -> bool:
 def frameworks(document: Document) -> list[str]:
     """Return the frameworks of the methods, in their order."""
     names = dict.fromkeys(method["framework"] for method in document["methods"])
-    return [name for name in names if name != WITHOUT_FRAMEWORK]
+    return [name for name in names if name != NO_FRAMEWORK]
 
 
 def _where(method: Document, document: Document) -> str:
@@ -296,7 +297,7 @@ def plainly(document: Document) -> list[str]:
     subject, beside = (_named(advice[which], document) for which in ("challenger", "incumbent"))
     if not counts["same"]:
         subject, beside = "the methods that other folds choose", "what they replace"
-    today, clauses = "today" if advice["incumbent"]["framework"] == WITHOUT_FRAMEWORK else beside, list[str]()
+    today, clauses = "today" if advice["incumbent"]["framework"] == NO_FRAMEWORK else beside, list[str]()
     for count in counts["counts"]:
         digits, first = count["digits"], not clauses
         ours, theirs = (round(count[which], digits) for which in ("challenger", "incumbent"))
@@ -333,7 +334,7 @@ def _surer(document: Document) -> list[str]:
         if low > 0:
             steps.append(f"{half}, so twice as many may give nearly as much more")
         else:
-            so = "more of them promise little" if high < _LITTLE else "it is open whether more of them help"
+            so = "more of them promise little" if high < _LITTLE_GAIN else "it is open whether more of them help"
             steps.append(f"{half}, no significant difference, so {so}")
     line = "; ".join(steps)
     return [f"{line[0].upper()}{line[1:]}."] if steps else []
@@ -347,7 +348,7 @@ def model_of(document: Document) -> list[str]:
     file = "ranker.json" if advice["framework"] == "xgboost" else "ranker.txt"
     option = f", add --model {file} to the command, or in Python" * (document["command"] is not None)
     about = ""
-    seeds = len(document["settings"]["seeds"]) if advice["framework"] == WITHOUT_FRAMEWORK else 1  # of equal models
+    seeds = len(document["settings"]["seeds"]) if advice["framework"] == NO_FRAMEWORK else 1  # of equal models
     if (n := advice["runs"] // seeds) > 1:
         about = f"The model is the mean of {n} trained ones, an ordinary booster. "
         if mean := advice["mean_of_seeds"]:
@@ -361,12 +362,12 @@ def model_of(document: Document) -> list[str]:
 
 def title(method: Document) -> str:
     """Return `Method.title`."""
-    return f"{method['method']}" + f" in {method['framework']}" * bool(method["framework"] != WITHOUT_FRAMEWORK)
+    return f"{method['method']}" + f" in {method['framework']}" * bool(method["framework"] != NO_FRAMEWORK)
 
 
 def _named(method: Document, document: Document) -> str:
     """Return a method as a sentence has it: with its framework if there are several; a column with an article."""
-    if method["framework"] != WITHOUT_FRAMEWORK:
+    if method["framework"] != NO_FRAMEWORK:
         return _where(method, document)
     return f"the {method['method']}" + " model" * bool(method["method"] == LINEAR)
 
@@ -378,8 +379,9 @@ def _next_step(document: Document) -> str:
         return "more test queries would decide it"
     low, high = advice["interval"]
     needed = _FOR_80_PERCENT * advice["queries"] * (0.5 * (high - low) / abs(advice["difference"])) ** 2
-    if needed > _HOPELESS * advice["queries"]:
-        return f"a difference this small would need more than {_HOPELESS} times as many test queries to be significant"
+    if needed > _HOPELESS_TIMES * advice["queries"]:
+        times = f"more than {_HOPELESS_TIMES} times as many test queries"
+        return f"a difference this small would need {times} to be significant"
     more = needed - advice["queries"]
     in_all = more * (document["data"]["test"]["queries"] - test["repeated"]) / max(test["queries"], 1)
     kind = "" if in_all < 1.05 * more else f" on which the metric is defined, some {_rounded(in_all)} queries in all,"

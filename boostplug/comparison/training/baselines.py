@@ -5,11 +5,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 from boostplug.comparison.inputs.columns import TODAY
-from boostplug.comparison.inputs.features import columns_of, last_where_missing, score_of
+from boostplug.comparison.inputs.features import last_where_missing, numbers_of_columns, score_of
 from boostplug.comparison.inputs.folds import LoadedData
-from boostplug.comparison.training.frameworks import WITHOUT_FRAMEWORK
-from boostplug.comparison.training.runs import Method, Run, reason, values_of_run
-from boostplug.comparison.training.trees import Plan
+from boostplug.comparison.training.frameworks import NO_FRAMEWORK
+from boostplug.comparison.training.plan import TrainingPlan
+from boostplug.comparison.training.runs import Method, MethodRun, reason, values_of_run
 from boostplug.core.arrays import Floats
 from boostplug.core.extras import is_installed
 from boostplug.estimators.inputs import with_float32_labels
@@ -32,19 +32,19 @@ def methods_without_framework(data: LoadedData, columns: Sequence[str], wanted: 
     """Return the score in use, which is the reference, and the wanted baselines; `columns` are the best of folds."""
     methods, train, today = [], data.folds[0][0], data.columns.today
     if today is not None:
-        methods.append(Method(title_of_column(today), WITHOUT_FRAMEWORK, TODAY, is_reference=True))
+        methods.append(Method(title_of_column(today), NO_FRAMEWORK, TODAY, is_reference=True))
     same = len(set(columns)) == 1
     if COLUMN in wanted and all(columns) and not (same and columns[0] == today):
         name = title_of_column(columns[0]) if same else "best single column"
-        methods.append(Method(name, WITHOUT_FRAMEWORK, COLUMN))
+        methods.append(Method(name, NO_FRAMEWORK, COLUMN))
     if LINEAR in wanted and not hasattr(train.X, "nnz") and train.queries.labelled_rows.any():
-        methods.append(Method(LINEAR, WITHOUT_FRAMEWORK, LINEAR))
+        methods.append(Method(LINEAR, NO_FRAMEWORK, LINEAR))
     return methods
 
 
 def notes_on_columns(data: LoadedData, columns: Sequence[str]) -> list[str]:
     """Return what to know of the score in use and of the best columns of folds."""
-    names, today, notes = [name for name, _ in columns_of(data.folds[0][0])], data.columns.today, []
+    names, today, notes = [name for name, _ in numbers_of_columns(data.folds[0][0])], data.columns.today, []
     if today is not None and today.removeprefix("-") in names:
         notes.append(f"Column {today.removeprefix('-')!r}, the score in use, is a feature of the methods too.")
     if len(listed := dict.fromkeys(columns)) > 1:
@@ -60,8 +60,8 @@ def loss_of_linear(data: LoadedData) -> Literal["squared", "softmax"]:
 
 
 def runs_without_framework(
-    plan: Plan, data: LoadedData, columns: Sequence[str], method: Method, fold: int
-) -> Iterator[Run]:
+    plan: TrainingPlan, data: LoadedData, columns: Sequence[str], method: Method, fold: int
+) -> Iterator[MethodRun]:
     """Yield the runs of a method on a fold: the same for all seeds."""
     fields: dict[str, Any] = {**method.names, "fold": fold}
     try:
@@ -70,7 +70,7 @@ def runs_without_framework(
         fields |= values_of_run(plan, data.folds[fold], valid, test, probabilities=probabilities) | {"model": model}
     except Exception as error:  # noqa: BLE001 (the table reports it)
         fields["error"] = reason(error)
-    yield from (Run(seed=seed, **fields) for seed in plan.seeds)
+    yield from (MethodRun(seed=seed, **fields) for seed in plan.seeds)
 
 
 def _scores(data: LoadedData, column: str, method: Method, fold: int) -> tuple[Floats, Floats, str]:

@@ -7,7 +7,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from boostplug.adapters.reading import assign
-from boostplug.comparison.training.trees import NAMES_IN_LIGHTGBM, NAMES_IN_XGBOOST, Setting, Trees
+from boostplug.comparison.training.plan import Setting
+from boostplug.comparison.training.trees import NAMES_IN_LIGHTGBM, NAMES_IN_XGBOOST, Trees
 from boostplug.core.arrays import Floats
 from boostplug.core.best_round import BestRound
 from boostplug.core.extras import imported
@@ -21,7 +22,7 @@ from boostplug.losses import Loss
 from boostplug.metrics import Metric
 
 _LEAST_SHARE = 0.7  # least share of a training's time in which its thread had a processor
-WITHOUT_FRAMEWORK = "none"
+NO_FRAMEWORK = "none"
 """In place of a framework, of rows that are not trained in one."""
 WITHOUT_NORM = "lambdarank(norm=False)"
 """LightGBM's lambdarank without normalisation, which harms lists of one relevant document: a default only there."""
@@ -111,11 +112,11 @@ class Watch:
         return self.pruned or self._best.stops
 
 
-Framework = Any
+Trainer = Any
 """LightGBM or XGBoost with the data of one fold, binned once for all methods and seeds; or a study's own."""
 
 
-class LightGBM:
+class LightGBMTrainer:
     """LightGBM with the data of one fold."""
 
     name: ClassVar[str] = "lightgbm"
@@ -187,7 +188,7 @@ class LightGBM:
         return np.asarray(scores, dtype=np.float64)
 
 
-class XGBoost:
+class XGBoostTrainer:
     """XGBoost with the data of one fold."""
 
     name: ClassVar[str] = "xgboost"
@@ -250,5 +251,7 @@ def framework_objective(objective: Loss | str) -> Loss | str:
     return "lambdarank" if objective == WITHOUT_NORM else objective
 
 
-FRAMEWORKS: dict[str, type[LightGBM] | type[XGBoost]] = {LightGBM.name: LightGBM, XGBoost.name: XGBoost}
-"""Each framework by its module's name, which is also its extra's."""
+FRAMEWORKS: dict[str, type[LightGBMTrainer] | type[XGBoostTrainer]] = {
+    kind.name: kind for kind in (LightGBMTrainer, XGBoostTrainer)
+}
+"""The trainer of each framework, by the name of the framework's module, which is also its extra's."""

@@ -1,4 +1,4 @@
-"""The runs of a comparison: the plan, the methods, and the training of each method on each fold with each seed."""
+"""The methods of a comparison, and their runs: each method trained on each fold with each seed."""
 
 import warnings
 from collections.abc import Iterator, Sequence
@@ -12,9 +12,9 @@ import numpy as np
 
 from boostplug.comparison.summary import to_json
 from boostplug.comparison.training import tuning
-from boostplug.comparison.training.frameworks import FRAMEWORKS, WITHOUT_FRAMEWORK, Framework, Report, Watch
+from boostplug.comparison.training.frameworks import FRAMEWORKS, NO_FRAMEWORK, Report, Trainer, Watch
+from boostplug.comparison.training.plan import Setting, TrainingPlan
 from boostplug.comparison.training.store import Store, has_own_code
-from boostplug.comparison.training.trees import Plan, Setting
 from boostplug.core.arrays import Floats
 from boostplug.core.threads import threads_of_framework
 from boostplug.data.inputs import CheckedInputs
@@ -56,12 +56,12 @@ class Method:
     @property
     def is_trained(self) -> bool:
         """Whether a framework trains it."""
-        return self.framework != WITHOUT_FRAMEWORK
+        return self.framework != NO_FRAMEWORK
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Run:
-    """The outcome of one run: one method, one fold, one seed."""
+class MethodRun:
+    """One method on one fold with one seed."""
 
     framework: str
     method: str
@@ -99,7 +99,7 @@ class Run:
         return {**vars(self), "tuned": tuned}
 
     @classmethod
-    def from_store(cls, stored: dict[str, Any], method: Method) -> "Run":
+    def from_store(cls, stored: dict[str, Any], method: Method) -> "MethodRun":
         """Return the run of a method with the fields of `to_store`."""
         arrays = {name: np.array(values, np.float64) for name, values in stored["per_query"].items()}
         tuned = stored["tuned"] and Setting(**stored["tuned"])
@@ -145,7 +145,7 @@ class FoldRuns:
 
     Parameters
     ----------
-    plan : Plan
+    plan : TrainingPlan
     number : int
         Number of the fold, from 0.
     parts : sequence of CheckedInputs
@@ -159,24 +159,24 @@ class FoldRuns:
     """
 
     def __init__(
-        self, plan: Plan, number: int, parts: Sequence[CheckedInputs], store: Store,
+        self, plan: TrainingPlan, number: int, parts: Sequence[CheckedInputs], store: Store,
         *, half: bool = False, ended: Event | None = None,
     ) -> None:  # fmt: skip
         self.plan, self._number, self._parts, self._ended = plan, number, parts, ended or Event()
         self._store, self._half = store, half
-        self._binned: dict[tuple[str, int], Framework] = {}
+        self._trainers: dict[tuple[str, int], Trainer] = {}
         self.tuned: dict[Method, Setting | None] = {}
 
-    def find(self, method: Method, seed: int) -> Run | None:
+    def find(self, method: Method, seed: int) -> MethodRun | None:
         """Return a run that is in the store."""
         stored = None if has_own_code(method.objective) else self._store.get(self._key(method, seed))
-        return None if stored is None else Run.from_store(stored, method)
+        return None if stored is None else MethodRun.from_store(stored, method)
 
     def _key(self, method: Method, seed: int) -> str:
         objective, leaves = f"{method.framework} {method.objective!r}", self.plan.trees.num_leaves
         return f"{objective} | fold {self._number + 1} | seed {seed} | {leaves} leaves{' | half' * self._half}"
 
-    def outcome(self, method: Method, seed: int) -> Run:
+    def run(self, method: Method, seed: int) -> MethodRun:
         """Return a run from the store, or train and store it; the next comparison tries failed runs again."""
         run = self.find(method, seed)
         if run is None:
@@ -185,28 +185,28 @@ class FoldRuns:
                 self._store.add(self._key(method, seed), to_json(run.to_store()))
         return run
 
-    def _train(self, method: Method, seed: int) -> Run:
-        """Return the outcome of one run, after tuning if the plan has it; a failure is an outcome too.
+    def _train(self, method: Method, seed: int) -> MethodRun:
+        """Return a run, after tuning if the plan has it; one that failed is a run too.
 
         Call it within `warnings_of_runs`, which its notes are from.
         """
         fields: dict[str, Any] = {**method.names, "fold": self._number, "seed": seed}
         with _noted() as texts:
             try:
-                fields |= self._trained(method, seed, self._framework(method.framework))
+                fields |= self._values(method, seed, self._trainer(method.framework))
             except Exception as error:  # noqa: BLE001 (the table reports any error of an objective)
                 fields["error"] = reason(error)
-        return Run(**fields, notes=[f"{method.framework} {method.name} warns: {text}" for text in texts])
+        return MethodRun(**fields, notes=[f"{method.framework} {method.name} warns: {text}" for text in texts])
 
-    def _framework(self, name: str) -> Framework:
+    def _trainer(self, name: str) -> Trainer:
         key = name, get_ident()  # a training changes the datasets of its framework
-        if key not in self._binned:
+        if key not in self._trainers:
             train, valid, test = self._parts
-            self._binned[key] = FRAMEWORKS[name](train, valid, test, self.plan.trees, self.plan.num_threads)
-        return self._binned[key]
+            self._trainers[key] = FRAMEWORKS[name](train, valid, test, self.plan.trees, self.plan.num_threads)
+        return self._trainers[key]
 
-    def _run(
-        self, framework: Framework, setting: Setting, seed: int, report: Report | None = None
+    def _watched(
+        self, trainer: Trainer, setting: Setting, seed: int, report: Report | None = None
     ) -> tuple[Watch, Floats]:
         """Return a training that was followed, and the scores of the test part."""
         plan, valid = self.plan, self._parts[1].queries
@@ -217,16 +217,16 @@ class FoldRuns:
             return report is not None and report(number, value)
 
         watch = Watch(plan.valid_metric, valid, patience=plan.patience, num_threads=plan.num_threads, report=stops)
-        return watch, framework.run(setting, seed, plan.rounds, watch)
+        return watch, trainer.run(setting, seed, plan.rounds, watch)
 
-    def _trained(self, method: Method, seed: int, framework: Framework) -> dict[str, Any]:
+    def _values(self, method: Method, seed: int, trainer: Trainer) -> dict[str, Any]:
         """Return the fields of a run."""
         plan, objective = self.plan, method.objective
         if plan.tune and method not in self.tuned:
             with _noted():  # and dropped
-                self.tuned[method] = tuning.tune(framework, objective, plan, lambda *t: self._run(framework, *t)[0])
+                self.tuned[method] = tuning.tune(trainer, objective, plan, lambda *t: self._watched(trainer, *t)[0])
         setting = self.tuned.get(method) or Setting(objective)
-        watch, scores = self._run(framework, setting, seed)
+        watch, scores = self._watched(trainer, setting, seed)
         if not np.isfinite(scores).all():
             return {"error": "its scores on the test part are not finite"}
         assert watch.scores is not None
@@ -241,7 +241,7 @@ class FoldRuns:
 
 
 def values_of_run(
-    plan: Plan, parts: Sequence[CheckedInputs], valid: Floats, test: Floats, *, probabilities: bool
+    plan: TrainingPlan, parts: Sequence[CheckedInputs], valid: Floats, test: Floats, *, probabilities: bool
 ) -> dict[str, Any]:
     """Return the fields of a run that follow from its scores.
 

@@ -12,10 +12,10 @@ from typing import Any
 
 import joblib
 
-from boostplug.comparison.inputs.columns import Folds
+from boostplug.comparison.inputs.columns import DataFolds
 from boostplug.comparison.inputs.contents import digest_of_part
 from boostplug.comparison.summary import versions
-from boostplug.comparison.training.trees import Plan
+from boostplug.comparison.training.plan import TrainingPlan
 from boostplug.core.checks import shown
 from boostplug.losses import Loss
 from boostplug.metrics import Metric
@@ -81,7 +81,7 @@ class Store:
             )
 
 
-def _digest_of(folds: Folds, plan: Plan) -> str:
+def _digest_of(folds: DataFolds, plan: TrainingPlan) -> str:
     """Return a digest of all that affects a run except its method, fold and seed."""
     data = [digest_of_part(part) for fold in folds for part in fold]
     of_frameworks = [*plan.trees.lightgbm.values(), *plan.trees.xgboost.values()]
@@ -105,7 +105,9 @@ def has_own_code(value: Loss | Metric | str) -> bool:
     return bool(read != value)
 
 
-def open_store(path: Path | None, folds: Folds, plan: Plan, objectives: Sequence[Loss | str], *, resume: bool) -> Store:
+def open_store(
+    path: Path | None, folds: DataFolds, plan: TrainingPlan, objectives: Sequence[Loss | str], *, resume: bool
+) -> Store:
     """Return the store of a comparison's runs; without a path it stores nothing.
 
     With a metric of the user's own nothing is stored, and of losses of the user's own no run; a warning says so.

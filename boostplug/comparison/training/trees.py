@@ -1,6 +1,6 @@
-"""Settings of a comparison: its `Trees` and its `Plan`, which all methods share, and a method's own `Setting`."""
+"""`Trees`: the parameters of the trees, which all methods of a comparison share."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
@@ -8,8 +8,6 @@ import numpy as np
 
 from boostplug.core.checks import check_integer, check_number, did_you_mean
 from boostplug.estimators.parameter_names import LIGHTGBM_ALIASES, XGBOOST_ALIASES
-from boostplug.losses import Loss
-from boostplug.metrics import Metric
 
 # Parameters that a comparison sets, by each of their names in LightGBM and XGBoost.
 _OURS: dict[str, tuple[str, ...]] = {
@@ -192,34 +190,3 @@ def _with_others(
 ) -> dict[str, Any]:
     """Return our parameters overridden by the given ones, under any of their names."""
     return {k: v for k, v in ours.items() if not given.keys() & names.get(k, ())} | dict(given)
-
-
-@dataclass(frozen=True, eq=False)
-class Plan:
-    """Settings that all runs of a comparison share."""
-
-    metric: Metric
-    valid_metric: Metric
-    """Stops trainings and chooses methods; another than `metric` where one of the two parts holds weighed clicks."""
-    metrics: Sequence[Metric]
-    trees: Trees
-    rounds: int
-    patience: int | None
-    num_threads: int
-    tune: int
-    seeds: Sequence[int]
-    about_trees: str = ""
-    """What the trees follow from."""
-
-
-@dataclass(frozen=True)
-class Setting:
-    """A setting of a method: its objective, and parameters of the framework that replace those of the trees.
-
-    `failed` is the number of other settings whose training failed; `failure` is the first one's reason.
-    """
-
-    objective: Loss | str
-    parameters: dict[str, Any] = field(default_factory=dict)
-    failed: int = 0
-    failure: str = ""

@@ -6,8 +6,9 @@ from contextlib import suppress
 from dataclasses import asdict, replace
 from typing import Any
 
-from boostplug.comparison.training.frameworks import Framework, Report, Watch
-from boostplug.comparison.training.trees import Plan, Setting, Trees
+from boostplug.comparison.training.frameworks import Report, Trainer, Watch
+from boostplug.comparison.training.plan import Setting, TrainingPlan
+from boostplug.comparison.training.trees import Trees
 from boostplug.core.best_round import BestRound
 from boostplug.core.extras import imported
 from boostplug.core.values import Range
@@ -29,11 +30,11 @@ A framework draws those that its `tree_names` has: of the two limits on leaves, 
 which lacks the other.
 """
 
-_DIGITS = 3  # of numbers drawn for trees, which the recommended code shows in full
-_FIRST_JUDGED = 5  # trials without pruning, besides the given setting
-_HOPELESS = 25.0  # percentile of the others for pruning; the median cost some methods their best setting
+_DIGITS_DRAWN = 3  # of numbers drawn for trees, which the recommended code shows in full
+_TRIALS_NOT_PRUNED = 5  # trials without pruning, besides the given setting
+_PRUNED_PERCENTILE = 25.0  # percentile of the others for pruning; the median cost some methods their best setting
 _WARM_UP = 5  # no trial is pruned in the first fifth of the rounds
-_PAIRS: dict[str, tuple[Any, ...]] = {
+_OF_XGBOOST_PAIRS: dict[str, tuple[Any, ...]] = {
     "lambdarank_pair_method": ("topk", "mean"),
     "lambdarank_num_pair_per_sample": (1, 2, 4, 8, 16, 32),
     "lambdarank_normalization": (True, False),
@@ -44,8 +45,8 @@ _OF_BUILT_INS: dict[str, dict[str, tuple[Any, ...]]] = {
         "lambdarank_truncation_level": (5, 10, 20, 30, 60),
         "lambdarank_norm": (True, False),
     },
-    "rank:ndcg": _PAIRS,
-    "rank:pairwise": _PAIRS,
+    "rank:ndcg": _OF_XGBOOST_PAIRS,
+    "rank:pairwise": _OF_XGBOOST_PAIRS,
 }
 
 
@@ -57,7 +58,7 @@ def silent_optuna() -> Any:
 
 
 def tune(
-    framework: Framework, objective: Loss | str, plan: Plan, run: Callable[[Setting, int, Report | None], Watch]
+    trainer: Trainer, objective: Loss | str, plan: TrainingPlan, run: Callable[[Setting, int, Report | None], Watch]
 ) -> Setting | None:
     """Return the best of `plan.tune` settings on the validation part; the given setting is the first.
 
@@ -68,9 +69,9 @@ def tune(
 
     Parameters
     ----------
-    framework : LightGBM or XGBoost
+    trainer : LightGBMTrainer or XGBoostTrainer
     objective : Loss or str
-    plan : Plan
+    plan : TrainingPlan
         Its first seed is that of the draws and of the trainings.
     run : callable
         ``run(setting, seed, report)`` trains and returns a `Watch`. If `report` is not None, it is called after each
@@ -91,7 +92,7 @@ def tune(
         try:
             setting, report = Setting(objective), None
             if trial is not None:
-                setting, report = _suggest(trial, framework, objective, plan.trees), _report_to(trial, sign)
+                setting, report = _suggest(trial, trainer, objective, plan.trees), _report_to(trial, sign)
             watch = run(setting, seed, report)
         except Exception as error:
             failures.append(f"{type(error).__name__}: {str(error).partition(chr(10))[0]}")
@@ -103,7 +104,9 @@ def tune(
         return sign * float(watch.best_value)
 
     warm_up = max(1, plan.rounds // _WARM_UP)
-    pruner = optuna.pruners.PercentilePruner(100.0 - _HOPELESS, n_startup_trials=_FIRST_JUDGED, n_warmup_steps=warm_up)
+    pruner = optuna.pruners.PercentilePruner(
+        100.0 - _PRUNED_PERCENTILE, n_startup_trials=_TRIALS_NOT_PRUNED, n_warmup_steps=warm_up
+    )
     study = optuna.create_study(direction="maximize", sampler=optuna.samplers.TPESampler(seed=seed), pruner=pruner)
     with suppress(Exception):  # an invalid setting; if all are, the method's run reports why
         value_of()  # optuna did not draw it
@@ -127,11 +130,11 @@ def _report_to(trial: Any, sign: float) -> Report:
     return report
 
 
-def _suggest(trial: Any, framework: Framework, objective: Loss | str, trees: Trees) -> Setting:
+def _suggest(trial: Any, trainer: Trainer, objective: Loss | str, trees: Trees) -> Setting:
     """Return a setting that a trial draws."""
-    names = framework.tree_names
-    given, fixed = asdict(trees), getattr(trees, framework.name, {})
-    grown_by = getattr(framework, "params", names.values())  # without parameters given under another name
+    names = trainer.tree_names
+    given, fixed = asdict(trees), getattr(trees, trainer.name, {})
+    grown_by = getattr(trainer, "params", names.values())  # without parameters given under another name
     parameters = {
         own: _tree_value(trial, name, given[name])
         for name, own in names.items()
@@ -149,4 +152,4 @@ def _tree_value(trial: Any, name: str, given: float) -> float:
     space = TREE_SPACE[name]
     low = min(space.low, given) if given > 0 or not space.log else space.low
     value = drawn(trial, name, Range(low, max(space.high, given), log=space.log))
-    return value if space.whole else float(f"{value:.{_DIGITS}g}")
+    return value if space.whole else float(f"{value:.{_DIGITS_DRAWN}g}")

@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.comparison.training.frameworks import Watch
-from boostplug.comparison.training.trees import Setting, Trees
+from boostplug.comparison.training.plan import Setting
+from boostplug.comparison.training.trees import Trees
 from boostplug.core.extras import imported
 from boostplug.data.inputs import CheckedInputs
 

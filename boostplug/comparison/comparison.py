@@ -1,4 +1,4 @@
-"""`Outcomes`: statistics of finished runs, such as differences to a reference, and the best method on validation."""
+"""`Comparison`: the runs with their statistics, differences to a reference, and the best method on validation."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -8,68 +8,53 @@ from typing import Any
 
 import numpy as np
 
-from boostplug.comparison.choosing import choose_then_use
+from boostplug.comparison.choosing import Choice, choose_then_use
 from boostplug.comparison.inputs.folds import LoadedData
-from boostplug.comparison.inputs.leaks import find_leaks
+from boostplug.comparison.inputs.leaks import notes_on_strong_columns
 from boostplug.comparison.significance import Pooled, holm, pooled_test
 from boostplug.comparison.summary import Outcome
 from boostplug.comparison.training.baselines import best_columns
-from boostplug.comparison.training.runs import Method, Run
-from boostplug.comparison.training.trees import Plan
+from boostplug.comparison.training.plan import TrainingPlan
+from boostplug.comparison.training.runs import Method, MethodRun
 from boostplug.core.arrays import Floats
 from boostplug.core.cached import cached_property
 from boostplug.core.values import label
 from boostplug.losses import Loss
 
 FoldSeed = tuple[int, int]
-Pairs = Mapping[int, tuple[Method, Method]]
+MethodPairs = Mapping[int, tuple[Method, Method]]
 """Two methods for each fold, of which the first is compared with the second."""
-Choice = tuple[Method, Method, Pairs, float | None, float]
-"""The best method and the best of the references, both for each fold, p of their difference, and its widening.
-
-If folds chose, p knows of the choice, which widens the interval of the difference; else p is None and nothing widens.
-"""
-Value = Callable[[Run], Floats]
 
 FLIPS = 20_000
 LEVEL = 0.95  # of intervals
-_ROUNDING = 1e-12
+_LEAST_GAIN = 1e-12  # difference of two values of the metric; a smaller one is only rounding
 
 
 @dataclass(eq=False)
-class Outcomes:
+class Comparison:
     """The runs of a comparison, with its data, settings and methods."""
 
     data: LoadedData
-    plan: Plan
+    plan: TrainingPlan
     methods: Sequence[Method]
-    runs: Sequence[Run] = ()
+    runs: Sequence[MethodRun] = ()
     jobs: int = 1
     incumbent: str | Loss | None = None  # argument of `compare`
     interrupted: bool = False
-    alone: Sequence[Mapping[str, float]] = ()
-    """The value of each single column on the validation part of each fold."""
     tries: Mapping[int, Method] = field(default_factory=dict)
     """The method that tries each number of leaves before all trainings."""
     sizes: Mapping[int, float] = field(default_factory=dict)
     """Values on validation of the numbers of leaves that were tried."""
     asked: Sequence[Method] = ()
     """The methods before tuning names them anew and equal ones become one."""
-    half: Sequence[Run] = ()
+    half: Sequence[MethodRun] = ()
     """Runs of the challenger with the first seed and half of the training queries."""
-    _choices: dict[Any, Choice] = field(default_factory=dict, init=False)
+    _choices: dict[Any, Choice[Method]] = field(default_factory=dict, init=False)
 
     @cached_property
     def best_columns(self) -> list[str]:
         """The best single column of each fold."""
-        return best_columns(self.alone, self.plan.valid_metric)
-
-    @property
-    def means_alone(self) -> dict[str, float]:
-        """The value of each single column, mean over the folds that have one."""
-        names = dict.fromkeys(name for of_fold in self.alone for name in of_fold)
-        values = {name: [of_fold[name] for of_fold in self.alone if name in of_fold] for name in names}
-        return {name: sum(of_folds) / len(of_folds) for name, of_folds in values.items()}
+        return best_columns(self.data.alone, self.plan.valid_metric)
 
     @property
     def sign(self) -> int:
@@ -81,11 +66,11 @@ class Outcomes:
         """Number of runs of each method."""
         return len(self.data.folds) * len(self.plan.seeds)
 
-    def runs_of(self, method: Method) -> list[Run]:
+    def runs_of(self, method: Method) -> list[MethodRun]:
         """Return the runs of a method."""
         return [run for run in self.runs if (run.framework, run.method) == method.key]
 
-    def finished(self, method: Method) -> dict[FoldSeed, Run]:
+    def finished(self, method: Method) -> dict[FoldSeed, MethodRun]:
         """Return the runs of a method that did not fail, by fold and seed."""
         return {(run.fold, run.seed): run for run in self.runs_of(method) if run.error is None}
 
@@ -124,7 +109,7 @@ class Outcomes:
         codes = np.concatenate(self.data.codes)
         return len(codes) - len(np.unique(codes))
 
-    def contrast(self, pairs: Pairs) -> Pooled | None:
+    def contrast(self, pairs: MethodPairs) -> Pooled | None:
         """Return the difference of the two methods of each fold, over the runs that both finished.
 
         Folds have equal weights, and so have the queries of a fold: the test is of the difference in the table. A query
@@ -133,19 +118,23 @@ class Outcomes:
         ours, theirs = self.paired(pairs)
         return self.test(ours, theirs) if ours else None
 
-    def paired(self, pairs: Pairs, value: Value | None = None) -> tuple[dict[int, Floats], dict[int, Floats]]:
+    def paired(
+        self, pairs: MethodPairs, value: Callable[[MethodRun], Floats] | None = None
+    ) -> tuple[dict[int, Floats], dict[int, Floats]]:
         """Return the values of the two methods of each fold, means over the runs that both finished.
 
         `value` returns those of a run, by default the metric on each test query.
         """
-        ours, theirs = list[Run](), list[Run]()
+        ours, theirs = list[MethodRun](), list[MethodRun]()
         for fold, (one, other) in pairs.items():
             a, b = self.finished(one), self.finished(other)
             both = [run for run in a if run in b and run[0] == fold]
             ours, theirs = [*ours, *(a[run] for run in both)], [*theirs, *(b[run] for run in both)]
         return self._means(ours, value), self._means(theirs, value)
 
-    def _means(self, runs: Sequence[Run], value: Value | None = None) -> dict[int, Floats]:
+    def _means(
+        self, runs: Sequence[MethodRun], value: Callable[[MethodRun], Floats] | None = None
+    ) -> dict[int, Floats]:
         """Return the mean over runs of their values, by fold; by default of the metric on each test query."""
         folds = sorted({run.fold for run in runs})
         value = value or (lambda run: run.per_query[self.plan.metric.name])
@@ -163,11 +152,11 @@ class Outcomes:
             flips=flips,
         )
 
-    def counts(self, pairs: Pairs) -> tuple[int, int]:
+    def counts(self, pairs: MethodPairs) -> tuple[int, int]:
         """Return on how many test queries the first of two methods has better values, and on how many worse ones."""
         ours, theirs = self.paired(pairs)
         gains = np.concatenate([self.sign * (ours[f] - theirs[f]) * (self.weights[f] > 0) for f in ours])
-        return int((gains > _ROUNDING).sum()), int((gains < -_ROUNDING).sum())
+        return int((gains > _LEAST_GAIN).sum()), int((gains < -_LEAST_GAIN).sum())
 
     def doubled(self, method: Method) -> dict[str, Any] | None:
         """Return what all training queries are worth on test beside half of them, for the runs of the first seed.
@@ -196,16 +185,13 @@ class Outcomes:
         """Return p of a difference; None if one of the methods ended at the cap of rounds."""
         return None if contrast is None or any(map(self.n_at_cap, methods)) else contrast.p
 
-    @cached_property
-    def leaks(self) -> tuple[list[str], list[str], list[str]]:
-        """Warnings, notes and reasons about columns that may not be known before a list is shown."""
-        if not self.alone:
-            return [], [], []
+    def notes_on_columns(self) -> list[str]:
+        """Return a note on columns that rank almost as well alone as the best trained method."""
         means = self.validation_means(*self.candidates())
         trained = {method: mean for method, mean in means.items() if method.is_trained}
-        best, data = trained[self.best_method(trained)] if trained else None, self.data
-        of_first = data.folds[: 1 if data.crossed else None]
-        return find_leaks(of_first, self.means_alone, best, self.plan.valid_metric, data.columns)
+        if not trained:
+            return []
+        return notes_on_strong_columns(self.data.leaks, trained[self.best_method(trained)], self.plan.valid_metric)
 
     def candidates(self) -> tuple[list[Method], list[FoldSeed]]:
         """Return the methods that may be chosen, and the runs that all of them finished; none if no run is finished.
@@ -227,7 +213,7 @@ class Outcomes:
         """Return the mean of the validation values of each method over runs that it has finished."""
         return {m: float(np.mean([self.finished(m)[run].validation for run in runs])) for m in methods}
 
-    def choice(self, among: Sequence[Method], references: Sequence[Method], runs: Sequence[FoldSeed]) -> Choice:
+    def choice(self, among: Sequence[Method], references: Sequence[Method], runs: Sequence[FoldSeed]) -> Choice[Method]:
         """Return the best method and the best of the references, by runs that all of them finished.
 
         In one split, validation values choose. With several folds, a fold's methods are chosen by the other folds' test
@@ -240,7 +226,7 @@ class Outcomes:
         validation = self.validation_means(methods, runs)
         if len(folds) == 1:
             pair = self.best_method(validation), self.best_method({m: validation[m] for m in references})
-            return *pair, {folds[0]: pair}, None, 1.0
+            return Choice(*pair, {folds[0]: pair})
         values = {m: self._means([self.finished(m)[run] for run in runs]) for m in methods}
         found = choose_then_use(
             [self.sign * np.array([values[m][f] for m in methods]) for f in folds],
@@ -249,9 +235,9 @@ class Outcomes:
             [methods.index(m) for m in references],
             self.sign * np.array([validation[m] for m in methods]),
         )
-        pairs = {f: (methods[ours], methods[theirs]) for f, (ours, theirs) in zip(folds, found.pairs, strict=True)}
+        pairs = {folds[i]: (methods[ours], methods[theirs]) for i, (ours, theirs) in found.pairs.items()}
         best, incumbent = methods[found.best], methods[found.incumbent]
-        self._choices[key] = best, incumbent, pairs, found.p, found.widening
+        self._choices[key] = Choice(best, incumbent, pairs, found.p, found.widening)
         return self._choices[key]
 
     def best_method(self, means: dict[Method, float]) -> Method:
@@ -272,8 +258,8 @@ class Outcomes:
         return rows
 
     @property
-    def comparisons(self) -> dict[str, int]:
-        """The number of comparisons with each reference, for which Holm's method corrects, by its title."""
+    def n_tests(self) -> dict[str, int]:
+        """The number of tests against each reference, for which Holm's method corrects, by its title."""
         references = [self.reference_of(method) for method, row in self.rows.items() if row["p"] is not None]
         return dict(Counter(reference.title for reference in references if reference is not None))
 
@@ -314,7 +300,7 @@ def _mean_and_spread(values: Sequence[float]) -> dict[str, float | None]:
     return {"mean": _mean(values), "spread": float(np.std(values, ddof=1)) if len(values) > 1 else None}
 
 
-def named_by_tuning(methods: Sequence[Method], runs: Sequence[Run]) -> tuple[list[Method], list[Run]]:
+def named_by_tuning(methods: Sequence[Method], runs: Sequence[MethodRun]) -> tuple[list[Method], list[MethodRun]]:
     """Return methods and runs with the names of what tuning drew, such as "QBRank(.466), tuned"."""
     named: dict[tuple[str, str], Method] = {}
     for method in methods:
@@ -331,7 +317,9 @@ def named_by_tuning(methods: Sequence[Method], runs: Sequence[Run]) -> tuple[lis
     return [*named.values()], [replace(run, method=named[run.framework, run.method].name) for run in runs]
 
 
-def without_equal(methods: Sequence[Method], runs: Sequence[Run]) -> tuple[list[Method], list[Run], list[str]]:
+def without_equal(
+    methods: Sequence[Method], runs: Sequence[MethodRun]
+) -> tuple[list[Method], list[MethodRun], list[str]]:
     """Return methods and runs without those that gave the scores of another method in every run, and notes on them."""
     scores = {
         method: {(run.fold, run.seed): run.scores for run in runs if (run.framework, run.method) == method.key}
