@@ -291,8 +291,8 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
         )
         plain = xgb.XGBRanker(**params)
         set_booster(plain, booster)
-        if hasattr(self, "evals_result_"):
-            plain.evals_result_ = copy.deepcopy(self.evals_result_)
+        if results := getattr(self, "evals_result_", {}):
+            plain.evals_result_ = copy.deepcopy(results)
         return plain
 
     def _continued(self, xgb_model: Any, train: CheckedInputs) -> tuple[xgb.Booster | None, CheckedInputs]:
