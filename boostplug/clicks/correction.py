@@ -8,7 +8,7 @@ from scipy.optimize import brentq
 
 from boostplug.clicks.propensity import Propensity, effective_size
 from boostplug.clicks.propensity import propensity as estimated_propensity
-from boostplug.clicks.shown import Shown, shown_rows, sums
+from boostplug.clicks.shown import ShownRows, shown_rows, sums
 from boostplug.core.arrays import Floats
 from boostplug.core.checks import check_instance, scores_of_rows
 from boostplug.data.click_log import ClickLog
@@ -130,7 +130,7 @@ def correction(
     return Correction(best, ridge, scale, float(clicks.sum()), spread, order, expected)
 
 
-def _spread(log: ClickLog, rows: Shown, theta: Floats) -> float:
+def _spread(log: ClickLog, rows: ShownRows, theta: Floats) -> float:
     """Return the relative variance of attraction within a query, from pairs of impressions of one document."""
     if log.query is None or log.document is None:
         return 1.0
@@ -147,7 +147,7 @@ def _spread(log: ClickLog, rows: Shown, theta: Floats) -> float:
     return float(np.clip(twice / chances * chances_of_others / others - 1.0, 0.1, 10.0))
 
 
-def _scale_of(rows: Shown, theta: Floats, scores: Floats) -> float:
+def _scale_of(rows: ShownRows, theta: Floats, scores: Floats) -> float:
     """Return the scale of the scores that explains best on which rows of a query the clicks fall."""
     scores, query, n = scores[rows.kept], rows.query, rows.n_queries
     unit = float(scores.std())

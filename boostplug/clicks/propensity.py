@@ -12,7 +12,7 @@ from scipy.special import chdtrc, stdtrit
 
 from boostplug.clicks.harvesting import all_pairs
 from boostplug.clicks.regression_em import regression_em
-from boostplug.clicks.shown import Shown, shown_rows, sums
+from boostplug.clicks.shown import ShownRows, shown_rows, sums
 from boostplug.clicks.smoothing import shrunk_to_power_law
 from boostplug.core.arrays import Floats, Ints
 from boostplug.core.checks import check_choice, check_instance, check_integer, check_number, frozen
@@ -208,7 +208,7 @@ def resamples(n: int, n_bootstrap: int, rng: np.random.Generator) -> Iterator[Fl
         yield np.bincount(rng.integers(n, size=n), minlength=n).astype(np.float64)
 
 
-def _estimator(method: str, log: ClickLog, rows: Shown, X: Any) -> Estimator:
+def _estimator(method: str, log: ClickLog, rows: ShownRows, X: Any) -> Estimator:
     """Return a function from the weight of each query to the propensities."""
     if X is not None:
         features, of_row = features_of_log(X, log)
@@ -231,7 +231,7 @@ def _estimator(method: str, log: ClickLog, rows: Shown, X: Any) -> Estimator:
     return regression_em(items, rows.n_positions, None)
 
 
-def _check_shuffled(rows: Shown, document: Ints) -> None:
+def _check_shuffled(rows: ShownRows, document: Ints) -> None:
     """Raise if documents of a query keep their positions more than on shuffled pages, by Friedman's test.
 
     Positions are standardised within each page, to a variance of 1 - 1/k for k positions. S is their sum over
@@ -257,7 +257,7 @@ def _check_shuffled(rows: Shown, document: Ints) -> None:
         )
 
 
-def _randomised(rows: Shown) -> Estimator:
+def _randomised(rows: ShownRows) -> Estimator:
     """Return the ratio of the clicks at p to those at 1 of the same pages, a function of the weight of each query."""
     top, n_pages = rows.place == 0, int(rows.page.max()) + 1
     clicks, n = (sums(rows.page[top], values[top], n_pages) for values in (rows.clicks, rows.impressions))

@@ -1,4 +1,4 @@
-"""`Shown`: the rows of a click log as the estimators of propensities read them."""
+"""`ShownRows`: the rows of a click log as the estimators of propensities read them."""
 
 from typing import NamedTuple
 
@@ -35,7 +35,7 @@ class Items(NamedTuple):
         return csr_array((values, (self.item, self.place)), shape=(len(self.query), n_positions))
 
 
-class Shown(NamedTuple):
+class ShownRows(NamedTuple):
     """The rows that were shown at the first positions.
 
     Attributes
@@ -73,7 +73,7 @@ class Shown(NamedTuple):
         )
 
 
-def shown_rows(log: ClickLog, max_position: int | None) -> Shown:
+def shown_rows(log: ClickLog, max_position: int | None) -> ShownRows:
     """Return the rows of a log that were shown down to a position, checked.
 
     Raises
@@ -90,7 +90,7 @@ def shown_rows(log: ClickLog, max_position: int | None) -> Shown:
     if not clicks[position == 1].any():
         raise ValueError("log.clicked: there are no clicks at position 1, to compare with; pass a longer log")
     query = np.unique(log.query_of_row[kept], return_inverse=True)[1]
-    return Shown(
+    return ShownRows(
         clicks, shown[kept], position - 1, log.page_of_row[kept], query, kept, n_positions, int(query.max()) + 1
     )
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from boostplug.core.checks import shown
 from boostplug.core.warning import warn_user
 from boostplug.dask.partitions import check_whole_queries, ids_and_places
-from boostplug.data.inputs import CheckedInputs, Inputs
+from boostplug.data.inputs import LABEL, CheckedInputs, Inputs
 from boostplug.data.named_labels import check_label_name
 from boostplug.data.queries import Queries, row_weights, why_nothing_is_learnt
 from boostplug.data.tables import Schema, check_same_categories, check_same_columns
@@ -25,7 +25,6 @@ from boostplug.estimators.inputs import with_float32_labels
 from boostplug.losses import Loss
 from boostplug.metrics import Metric
 
-_LABEL = "label "  # before the names of more labels
 _SET_CATEGORIES = "call X.categorize(), or give all the same with ddf[column].cat.set_categories(…)"
 
 
@@ -204,7 +203,7 @@ def partitioned_set(
     """
     where = inputs.where
     given = {role: getattr(inputs, role) for role in ("X", "y", "qid", "weight", "position")}
-    given |= {_LABEL + check_label_name(name): values for name, values in (inputs.labels or {}).items()}
+    given |= {LABEL + check_label_name(name): values for name, values in (inputs.labels or {}).items()}
     pieces = {
         role: _pieces(values, local, f"{where}{inputs.argument(role)}")
         for role, values in given.items()
@@ -266,7 +265,7 @@ def _partition(name: str, given: dict[str, Any]) -> tuple[CheckedInputs, Summary
             f"{name}: the numbers of rows differ, {n_rows}; take all from one frame, and call persist() on it after a "
             "shuffle"
         )
-    labels = {role.removeprefix(_LABEL): given.pop(role) for role in [*given] if role.startswith(_LABEL)}
+    labels = {role.removeprefix(LABEL): given.pop(role) for role in [*given] if role.startswith(LABEL)}
     try:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")

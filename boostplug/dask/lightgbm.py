@@ -18,10 +18,12 @@ from boostplug.dask.ranker import RankerOnCollections, fitted_state
 from boostplug.data.queries import row_weights
 from boostplug.data.tables import check_same_categories, rows_of, schema_of
 from boostplug.estimators.columns import counting_features
+from boostplug.estimators.inputs import inputs_of
 from boostplug.estimators.parameter_names import LIGHTGBM_ALIASES as ALIASES
 from boostplug.estimators.parameter_names import given_as
 from boostplug.estimators.parameters import for_framework
 from boostplug.losses import Loss
+from boostplug.selection.cut_queries import TrainingSummary
 
 with needed_by("boostplug.dask.LGBMRanker needs", "lightgbm", "dask"):
     import lightgbm as lgb
@@ -123,7 +125,7 @@ class LGBMRanker(RankerOnCollections, local.LGBMRanker):
         self._check_absent(refused)
         objective, loss = self._objective_of_fit([])
         params = self._params_of_workers(objective, loss)
-        given = self._given(X=X, y=y, qid=qid, weight=sample_weight, labels=labels, position=position)
+        given = inputs_of(self, X=X, y=y, qid=qid, weight=sample_weight, labels=labels, position=position)
         given = given.take_columns()
         params |= {"categorical_feature": categorical_feature}
         params = counting_features(params, X, given.columns.values(), self.features)
@@ -152,8 +154,8 @@ class LGBMRanker(RankerOnCollections, local.LGBMRanker):
         for _, text in client.get_events(name):
             raise RuntimeError(text)
         _forget_cluster(trained.booster_)
-        self.__dict__.update(fitted_state(trained), _objective=objective, _fitted_columns=parts.schema)
-        self._columns_by_role = {"qid": "qid", **given.columns}
+        self.__dict__.update(fitted_state(trained), _objective=objective)
+        self.training_summary_ = TrainingSummary(parts.schema, {"qid": "qid", **given.columns})
         return self
 
     def _params_of_workers(self, objective: Any, loss: Loss | None) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from boostplug.dask.collections import check_collection, partitioned_set
-from boostplug.estimators.inputs import RankingScore
+from boostplug.estimators.inputs import RankingScore, inputs_to_judge, metric_of_score
 from boostplug.metrics import Metric
 
 
@@ -94,8 +94,8 @@ class RankerOnCollections(RankingScore):
         if not isinstance(X, (da.Array, dd.DataFrame)):
             return float(model.score(X, y, sample_weight, qid=qid, group=group, metric=metric, labels=labels))
         self._check_absent({"group": group})
-        judge = self._metric_of_score(metric)
-        inputs = self._inputs_to_judge(X, y, qid, None, sample_weight, labels)
+        judge = metric_of_score(metric)
+        inputs = inputs_to_judge(self, X=X, y=y, qid=qid, weight=sample_weight, labels=labels)
         return partitioned_set(self._client(), inputs.take_columns(), local=self._local_name()).score(model, judge)
 
     def _local_name(self) -> str:

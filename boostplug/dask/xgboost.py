@@ -18,9 +18,11 @@ from boostplug.dask.collections import PartitionedSet, partitioned_set, publishe
 from boostplug.dask.ranker import RankerOnCollections
 from boostplug.data.inputs import Inputs
 from boostplug.data.tables import Schema, check_known_categories
-from boostplug.estimators.inputs import validation_sets
+from boostplug.estimators.inputs import inputs_of, validation_sets
 from boostplug.losses import Loss
 from boostplug.metrics import Metric
+from boostplug.model.boosters import set_booster
+from boostplug.selection.cut_queries import TrainingSummary
 
 with needed_by("boostplug.dask.XGBRanker needs", "xgboost", "dask"):
     import xgboost as xgb
@@ -140,7 +142,7 @@ class XGBRanker(RankerOnCollections, LocalRanker):
         self._check_local_options(
             loss, metrics, weighted=sample_weight is not None or sample_weight_eval_set is not None
         )
-        given = self._given(X=X, y=y, qid=qid, weight=sample_weight, labels=labels, position=position)
+        given = inputs_of(self, X=X, y=y, qid=qid, weight=sample_weight, labels=labels, position=position)
         train = given.take_columns()
         sets = validation_sets(
             eval_set, given, train, Inputs.take_columns, self.framework,
@@ -172,10 +174,10 @@ class XGBRanker(RankerOnCollections, LocalRanker):
                 verbose_eval=False,
                 **arguments,
             )
-        self._Booster = xgb.Booster({"n_jobs": self.n_jobs}, model_file=trained["booster"].save_raw("ubj"))
-        self._fitted_columns = computed[0].schema
-        self._set_evaluation_result(trained["history"])
-        self._columns_by_role = {"qid": "qid", **train.columns}
+        set_booster(self, xgb.Booster({"n_jobs": self.n_jobs}, model_file=trained["booster"].save_raw("ubj")))
+        self.training_summary_ = TrainingSummary(computed[0].schema, {"qid": "qid", **train.columns})
+        if trained["history"]:
+            self.evals_result_ = trained["history"]
         return self
 
     def _check_local_options(self, loss: Loss | None, metrics: list[Any], *, weighted: bool) -> None:

@@ -39,6 +39,8 @@ from boostplug.data.tables import (
 
 FIT = MappingProxyType({"weight": "sample_weight"})
 """Names of a fit's arguments, where they differ from the fields of `Inputs`."""
+LABEL = "label "
+"""Start of the role of a column that holds one of several labels, before the label's name."""
 _ROLES = ("y", "qid", "weight", "position")
 
 
@@ -90,9 +92,9 @@ class CheckedInputs(NamedTuple):
         starts = self.queries.boundaries[:-1]
         return np.arange(len(starts)) if self.qid is None else self.qid[np.minimum(starts, len(self.qid) - 1)]
 
-    def take_queries(self, as_floats: Any) -> "CheckedInputs":
+    def take_queries(self, numbers: Any) -> "CheckedInputs":
         """Return some queries, by their numbers; they stay in their order."""
-        rows = np.flatnonzero(np.isin(self.queries.query_of_row, as_floats))
+        rows = np.flatnonzero(np.isin(self.queries.query_of_row, numbers))
         qid, queries = None if self.qid is None else self.qid[rows], self.queries.of_rows(rows, keep_empty=False)
         return self._replace(X=rows_of(self.X, rows), queries=queries, qid=qid)
 
@@ -118,6 +120,8 @@ class Inputs:
     labelled: Any = None
     columns: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     """Columns that an earlier fit named, taken out of X where it has them."""
+    unused: Sequence[str] = ()
+    """Columns that are neither features nor read, taken out of X where it has them."""
     where: str = ""
     """Start of the name of X in messages: "eval_set[0]'s "."""
     name: str = ""
@@ -136,6 +140,8 @@ class Inputs:
 
     def argument(self, role: str) -> str:
         """Return what messages call an argument."""
+        if role.startswith(LABEL):
+            return f"labels[{role.removeprefix(LABEL)!r}]"
         return self.arguments.get(role, role)
 
     def take_columns(self) -> "Inputs":
@@ -145,23 +151,24 @@ class Inputs:
         there = column_names(self.X)
         columns = {role: name for role, name in self.columns.items() if name in there}
         columns |= {role: getattr(self, role) for role in _ROLES if isinstance(getattr(self, role), str)}
-        labels = {role[8:-2]: name for role, name in columns.items() if role.startswith("labels[")}
+        labels = {role.removeprefix(LABEL): name for role, name in columns.items() if role.startswith(LABEL)}
         labels |= self.labels if isinstance(self.labels, Mapping) else {}
-        columns |= {f"labels[{name!r}]": value for name, value in labels.items() if isinstance(value, str)}
+        columns |= {f"{LABEL}{name}": value for name, value in labels.items() if isinstance(value, str)}
         if "qid" in there and not isinstance(self.qid, str):
             columns.setdefault("qid", "qid")
         for role, name in columns.items():
             check_has_column(name, self.argument(role), there)
         self._check_unambiguous(columns)
-        X, values = split_columns(self.X, list(dict.fromkeys(columns.values())))
-        by_name = dict(zip(dict.fromkeys(columns.values()), values, strict=True))
+        taken = list(dict.fromkeys([*columns.values(), *(name for name in self.unused if name in there)]))
+        X, values = split_columns(self.X, taken)
+        by_name = dict(zip(taken, values, strict=True))
         parts: dict[str, Any] = {
             role: by_name[columns[role]]
             for role in _ROLES
             if role in columns and (getattr(self, role) is None or isinstance(getattr(self, role), str))
         }
         parts["labels"] = {n: by_name[v] if isinstance(v, str) else v for n, v in labels.items()} or self.labels
-        return replace(self, X=selected(X, self.features, columns.values()), columns=columns, features=None, **parts)
+        return replace(self, X=selected(X, self.features, taken), columns=columns, features=None, **parts)
 
     def _check_unambiguous(self, columns: Mapping[str, str]) -> None:
         """Raise where queries are given twice or not at all, or a column has two uses."""
@@ -274,9 +281,10 @@ class Inputs:
             raise ValueError(f"{title} has no value in {self.source.row(int(np.argmax(missing)))}. {remedy}")
 
 
-def columns_to_judge(columns: Mapping[str, str]) -> dict[str, str]:
-    """Return the columns that a fit has named, for data to judge by, which need no positions."""
-    return {"unused position" if role == "position" else role: name for role, name in columns.items()}
+def columns_to_judge(columns: Mapping[str, str]) -> dict[str, Any]:
+    """Return, as fields of `Inputs`, the columns that a fit has named, for data to judge by: positions are not read."""
+    read = {role: name for role, name in columns.items() if role != "position"}
+    return {"columns": read, "unused": tuple(name for role, name in columns.items() if role == "position")}
 
 
 def selected(X: Any, features: Any, taken: Iterable[Any] = ()) -> Any:

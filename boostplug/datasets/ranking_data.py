@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from boostplug.core.cached import cached_property
 from boostplug.core.checks import as_vector, check_order, frozen, shown
 from boostplug.data.boundaries import ids_of
 from boostplug.data.click_log import ClickLog, features_of_log
@@ -63,6 +62,8 @@ class RankingData(Mapping[str, Any]):
     feature_names : tuple of str, or None
     labels : mapping of str to ndarray of shape (n_rows,), float64
     position : ndarray of shape (n_rows,), int64, or None
+    queries : Queries
+        Grades, queries and weights, for losses and metrics. It is no key.
 
     Raises
     ------
@@ -91,6 +92,7 @@ class RankingData(Mapping[str, Any]):
     feature_names: tuple[str, ...] | None = None
     labels: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
     position: NDArray[np.int64] | None = None
+    queries: Queries = field(init=False)
 
     def __init__(
         self,
@@ -214,10 +216,10 @@ class RankingData(Mapping[str, Any]):
         return getattr(self, key)
 
     def __iter__(self) -> Iterator[str]:
-        return (field.name for field in fields(self))
+        return (field.name for field in fields(self) if field.init)
 
     def __len__(self) -> int:
-        return len(fields(self))
+        return len([*self])
 
     def __repr__(self) -> str:
         return f"RankingData(n_queries={self.n_queries}, n_rows={self.n_rows}, n_features={self.n_features})"
@@ -236,11 +238,6 @@ class RankingData(Mapping[str, Any]):
     def n_features(self) -> int:
         """Number of columns of `X`."""
         return int(self.X.shape[1])
-
-    @cached_property
-    def queries(self) -> Queries:
-        """Grades, queries and weights as `boostplug.Queries`, for losses and metrics; built once."""
-        return Queries(self.y, group=self.group, weight=self.weight, labels_by_name=self.labels, position=self.position)
 
 
 class Fold(NamedTuple):

@@ -34,6 +34,7 @@ from boostplug.estimators.linear_model import N_BINS, linear_model, without_cate
 from boostplug.estimators.parameter_names import LIGHTGBM_ALIASES, XGBOOST_ALIASES, check_parameter_names, given_as
 from boostplug.estimators.parameters import given_names
 from boostplug.losses import Loss
+from boostplug.model.boosters import set_booster
 from boostplug.model.mean import mean_model, plus_trees
 from boostplug.selection.folds import group_folds
 from boostplug.selection.starting import has_one_chosen
@@ -244,12 +245,12 @@ def _mean_ranker(ranker: Any, fitted: Sequence[Any], booster: Any, given: Checke
     """Return a ranker with the parameters of `ranker` and the mean of the fitted ones as its booster."""
     mean = copy.copy(fitted[0])
     vars(mean).update({name: value for name, value in vars(ranker).items() if name in ranker.get_params()})
-    mean._Booster = booster  # noqa: SLF001
+    set_booster(mean, booster)
     for name in ("_best_iteration", "_best_score", "_evals_result", "evals_result_"):
         if name in vars(mean):
             vars(mean)[name] = -1 if name == "_best_iteration" else {}
-    mean._columns_by_role = {"qid": "qid", **given.columns}  # noqa: SLF001
-    loss = loss_of(getattr(mean, "_objective", ranker.objective))
+    mean.training_summary_ = mean.training_summary_._replace(columns={"qid": "qid", **given.columns})
+    loss = loss_of(getattr(mean, "objective_", ranker.objective))
     mean.position_bias_ = fitted_position_bias(loss, mean.predict, given)
     return mean
 

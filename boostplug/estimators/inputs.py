@@ -18,7 +18,7 @@ from boostplug.data.tables import Schema, as_features, check_computed, check_uni
 from boostplug.estimators.parameter_names import is_own_metric
 from boostplug.losses import LOSSES, Loss
 from boostplug.metrics import METRICS, NDCG, Metric
-from boostplug.selection.cut_queries import QuerySizes, query_sizes, warn_of_cut_queries
+from boostplug.selection.cut_queries import TrainingSummary, query_sizes, warn_of_cut_queries
 
 _Set = TypeVar("_Set", Inputs, CheckedInputs)
 START = MappingProxyType({"lightgbm": "init_score", "xgboost": "base_margin"})
@@ -171,10 +171,9 @@ def validation_sets(
             sets.append(train)
             continue
         where, arguments = f"eval_set[{place}]'s ", {"qid": "eval_qid", "group": "eval_group", **given.arguments}
-        columns = columns_to_judge(train.columns)
-        more = {"features": given.features, "columns": columns, "where": where, "arguments": arguments}
+        more = {"features": given.features, "where": where, "arguments": arguments}
         try:
-            sets.append(check(Inputs(X=X, y=y, **own, **more)))
+            sets.append(check(Inputs(X=X, y=y, **own, **more, **columns_to_judge(train.columns))))
         except ValueError as error:
             raise ValueError(f"{'' if where in str(error) else f'in the validation set {place}: '}{error}") from None
     return sets
@@ -327,6 +326,23 @@ def check_uses(objective: Any, loss: Loss | None, given: Inputs, metrics: Sequen
         )
 
 
+def inputs_of(ranker: Any, **arguments: Any) -> Inputs:
+    """Return arguments of a ranker's fit, with the columns that are features."""
+    return Inputs(features=ranker.features, arguments=FIT, **arguments)
+
+
+def inputs_to_judge(ranker: Any, **arguments: Any) -> Inputs:
+    """Return arguments of a ranker's `score`, with the columns that its fit has named."""
+    return inputs_of(ranker, **arguments, **columns_to_judge(ranker.training_summary_.columns))
+
+
+def metric_of_score(metric: Metric | str | None) -> Metric:
+    """Return the metric of a ranker's `score`."""
+    parsed = NDCG(10) if metric is None else Metric.parse(metric) if isinstance(metric, str) else metric
+    check_instance("metric", parsed, Metric, "NDCG(10)")
+    return parsed
+
+
 class RankingScore:
     """Mixin for the `score` of a ranker."""
 
@@ -353,20 +369,18 @@ class RankingScore:
         UserWarning
             If `fit` has had other rows of the queries, as where a fold has cut them.
         """
-        inputs = self._inputs_to_judge(X, y, qid, group, sample_weight, labels)
-        judge = self._metric_of_score(metric)
-        checked = inputs.check(getattr(self, "_fitted_columns", None))
-        warn_of_cut_queries(self._fitted_queries, query_sizes(X, checked.qid, checked.queries.boundaries))
+        inputs = inputs_to_judge(self, X=X, y=y, qid=qid, group=group, weight=sample_weight, labels=labels)
+        judge = metric_of_score(metric)
+        checked = inputs.check(self.training_summary_.schema)
+        warn_of_cut_queries(self.training_summary_.sizes, query_sizes(X, checked.qid, checked.queries.boundaries))
         return float(judge(np.asarray(self.predict(checked.X)), checked.queries))  # type: ignore[attr-defined]
 
     framework = ""
     """The framework that trains, if one does."""
     features: Sequence[Any] | None = None
     """Parameter: names of the columns that are features."""
-    _columns_by_role: Mapping[str, str] = MappingProxyType({"qid": "qid"})
-    """Columns of X that are no features, by what they hold."""
-    _fitted_queries: QuerySizes | None = None
-    """Those of the training set."""
+    training_summary_ = TrainingSummary()
+    """Features of the training set, its columns that are no features, and the sizes of its queries."""
 
     def _keep(self, X: Any, train: CheckedInputs, loss: Loss | None, *, has_split: bool, cause: str | None) -> None:
         """Keep what is to be known of the training set after a training; `X` is as `fit` got it.
@@ -380,32 +394,17 @@ class RankingScore:
             )
         if cause is not None and not has_split:
             warn_user(f"the model is constant: {cause}")
-        self._fitted_columns = train.schema._replace(reader=type(self).__name__)
-        self._columns_by_role = {"qid": "qid", **train.columns}
-        self._fitted_queries = query_sizes(X, train.qid, train.queries.boundaries)
+        schema = train.schema._replace(reader=type(self).__name__)
+        sizes = query_sizes(X, train.qid, train.queries.boundaries)
+        self.training_summary_ = TrainingSummary(schema, {"qid": "qid", **train.columns}, sizes)
         self.position_bias_ = fitted_position_bias(loss, self.predict, train)  # type: ignore[attr-defined]
 
-    def _inputs_to_judge(self, X: Any, y: Any, qid: Any, group: Any, weight: Any, labels: Any) -> Inputs:
-        """Return arguments of `score`, with the columns that `fit` has named."""
-        columns = columns_to_judge(self._columns_by_role)
-        return self._given(X=X, y=y, qid=qid, group=group, weight=weight, labels=labels, columns=columns)
-
-    def _given(self, **arguments: Any) -> Inputs:
-        """Return arguments of a fit or a score, with the columns that are features."""
-        return Inputs(features=self.features, arguments=FIT, **arguments)
-
-    def _selected(self, X: Any) -> Any:
+    def select_features(self, X: Any) -> Any:
         """Return a table to predict from without the columns that are no features."""
         check_computed(X)
-        taken = {"qid": "qid", **self._columns_by_role}.values()
+        taken = self.training_summary_.columns.values()
         return selected(without_columns(X, taken), self.features, taken)
 
     def _features_of(self, X: Any, fitted: Schema | None) -> Any:
         """Return features to predict from, without the columns that `fit` has taken out."""
-        return as_features(self._selected(X), fitted=fitted)
-
-    def _metric_of_score(self, metric: Metric | str | None) -> Metric:
-        """Return the metric of `score`."""
-        parsed = NDCG(10) if metric is None else Metric.parse(metric) if isinstance(metric, str) else metric
-        check_instance("metric", parsed, Metric, "NDCG(10)")
-        return parsed
+        return as_features(self.select_features(X), fitted=fitted)

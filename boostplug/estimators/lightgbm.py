@@ -24,6 +24,7 @@ from boostplug.estimators.inputs import (
     RankingScore,
     callbacks_of,
     has_labels,
+    inputs_of,
     loss_of,
     metrics_of,
     sets_of_fit,
@@ -34,6 +35,7 @@ from boostplug.estimators.parameter_names import LIGHTGBM_ALIASES as ALIASES
 from boostplug.estimators.parameters import for_framework, given_names, nested, resolved
 from boostplug.losses import Loss
 from boostplug.metrics import NDCG, Metric
+from boostplug.model.boosters import set_booster
 from boostplug.model.export import export
 
 with needed_by("boostplug.LGBMRanker needs", "lightgbm"):
@@ -179,8 +181,8 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
         objective, loss = self._objective_of_fit(metrics)
         if loss is not None:
             check_no_machines(self.get_params())
-        given = self._given(
-            X=X, y=y, qid=qid, group=group, weight=sample_weight, pairs=pairs, labels=labels, labelled=labelled,
+        given = inputs_of(
+            self, X=X, y=y, qid=qid, group=group, weight=sample_weight, pairs=pairs, labels=labels, labelled=labelled,
             position=position,
         )  # fmt: skip
         init_model, train, sets = sets_of_fit(
@@ -237,7 +239,7 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
             ``predict_disable_shape_check=True`` let DataFrames pass.
         """
         switched = "validate_features" in kwargs or kwargs.get("predict_disable_shape_check", False)
-        fitted = None if switched else getattr(self, "_fitted_columns", None)
+        fitted = None if switched else self.training_summary_.schema
         return super().predict(self._features_of(X, fitted), *args, **kwargs)
 
     def export(self) -> lgb.LGBMRanker:
@@ -270,7 +272,8 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
         plain = lgb.LGBMRanker(**params, objective=objective if known else "lambdarank")
         parents = vars(plain).keys() - plain.get_params().keys() - {"_Booster", "_objective", "_other_params"}
         state = {name: value for name, value in vars(self).items() if name in parents}
-        vars(plain).update(copy.deepcopy(state), _Booster=booster, fitted_=True)
+        vars(plain).update(copy.deepcopy(state))
+        set_booster(plain, booster)
         return plain
 
     @contextmanager
@@ -402,7 +405,7 @@ def model_and_features(init_model: Any, X: Any, feature_name: Any) -> tuple[Any,
     known, here = model.feature_name(), schema.names if feature_name == "auto" else tuple(feature_name)
     default = known == [f"Column_{i}" for i in range(len(known))]
     names = None if here is None or default else tuple("_".join(name.split(" ")) for name in here)
-    own = getattr(init_model, "_fitted_columns", None)
+    own = init_model.training_summary_.schema if isinstance(init_model, LGBMRanker) else None
     categories = _categories_of(model, schema) if own is None or own.categories is None else own.categories
     fitted = Schema(len(known), tuple(known), categories)
     check_known_categories(schema, fitted, "X beside init_model")

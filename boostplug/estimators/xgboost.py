@@ -27,6 +27,7 @@ from boostplug.estimators.inputs import (
     RankingScore,
     callbacks_of,
     has_labels,
+    inputs_of,
     is_training_set,
     loss_of,
     metrics_of,
@@ -38,6 +39,7 @@ from boostplug.estimators.parameter_names import POINTWISE, check_options, check
 from boostplug.estimators.parameters import for_framework, given_names, nested, resolved
 from boostplug.losses import Loss
 from boostplug.metrics import NDCG, Metric
+from boostplug.model.boosters import set_booster
 from boostplug.model.export import plain_booster
 
 with needed_by("boostplug.XGBRanker needs", "xgboost"):
@@ -186,8 +188,8 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
             If labels, queries, weights, features or parameters are wrong; before any training.
         """
         loss, metrics = self._objective_and_metrics(self.eval_metric)
-        given = self._given(
-            X=X, y=y, qid=qid, group=group, weight=sample_weight, pairs=pairs, labels=labels, labelled=labelled,
+        given = inputs_of(
+            self, X=X, y=y, qid=qid, group=group, weight=sample_weight, pairs=pairs, labels=labels, labelled=labelled,
             position=position,
         )  # fmt: skip
         model, train, sets = sets_of_fit(
@@ -214,7 +216,8 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
                 verbose_eval=verbose,
                 **arguments,
             )
-        self._set_evaluation_result(results)
+        if results:
+            self.evals_result_ = results
         self._keep(X, train, loss, has_split=bool(self._Booster.get_score()), cause=None)
         return self
 
@@ -232,7 +235,7 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
         """
         check_order(X=X, base_margin=kwargs.get("base_margin"))
         checks = self.__sklearn_is_fitted__() and kwargs.get("validate_features", True)
-        fitted = self._columns() if checks else None
+        fitted = _schema_of(self) if checks else None
         features = self._features_of(X, fitted)
         if fitted is not None:
             self._check_same_sparsity(schema_of(features), fitted)
@@ -256,8 +259,7 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
         super().load_model(fname)
         if loss_of(kept["objective"]) is not None:
             self.__dict__.update(kept)
-        for name in ("_fitted_columns", "_fitted_queries"):
-            self.__dict__.pop(name, None)
+        self.training_summary_ = self.training_summary_._replace(schema=None, sizes=None)
 
     def export(self) -> xgb.XGBRanker:
         """Return a fitted plain `xgboost.XGBRanker` that predicts the same, bit for bit, without this library.
@@ -288,14 +290,10 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
             callbacks=None,
         )
         plain = xgb.XGBRanker(**params)
-        plain._Booster = booster  # noqa: SLF001 (load_model would take the objective that converters know)
-        plain._set_evaluation_result(copy.deepcopy(getattr(self, "evals_result_", {})))  # noqa: SLF001
+        set_booster(plain, booster)
+        if results := getattr(self, "evals_result_", {}):
+            plain.evals_result_ = copy.deepcopy(results)
         return plain
-
-    def _columns(self) -> Schema:
-        """Return what is known of the training set's columns: a model from a file knows less than one from `fit`."""
-        fitted: Schema | None = self.__dict__.get("_fitted_columns")
-        return _columns_of(self.get_booster()) if fitted is None else fitted
 
     def _continued(self, xgb_model: Any, train: CheckedInputs) -> tuple[xgb.Booster | None, CheckedInputs]:
         """Return the model to go on from, and the training set with the categories of the model."""
@@ -428,8 +426,11 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
         return lambda scores, matrix: [m(scores, matrix) for m in wrapped]
 
 
-def _columns_of(booster: xgb.Booster) -> Schema:
-    """Return what a booster knows of the columns that it was trained on."""
+def _schema_of(model: xgb.Booster | xgb.XGBModel) -> Schema:
+    """Return what a model knows of the columns that it was trained on: one from a file less than one from `fit`."""
+    if isinstance(model, XGBRanker) and model.training_summary_.schema is not None:
+        return model.training_summary_.schema
+    booster = model.get_booster() if isinstance(model, xgb.XGBModel) else model
     names = tuple(booster.feature_names) if booster.feature_names else None
     return Schema(booster.num_features(), names, _categories_of(booster))
 
@@ -464,7 +465,7 @@ def model_and_columns(xgb_model: Any, parameters: Mapping[str, Any]) -> tuple[xg
         raise ValueError(f"booster={asked!r} would drop the trees of xgb_model; pass booster={own!r}")
     if parameters.get("process_type") != "update":  # which adds no trees
         booster.set_attr(best_iteration=None, best_score=None)
-    return booster, xgb_model._columns() if isinstance(xgb_model, XGBRanker) else _columns_of(booster)  # noqa: SLF001
+    return booster, _schema_of(xgb_model if isinstance(xgb_model, XGBRanker) else booster)
 
 
 def _check_base_score(given: float | None, booster: xgb.Booster) -> None:

@@ -42,7 +42,7 @@ class Engine(NamedTuple):
     title: str
     text: str
     write: Callable[..., Any]
-    read: Callable[[str, readers.Columns], readers.Model] | None
+    read: Callable[[str, readers.FeatureValues], readers.Model] | None
     missing: tuple[str, ...] = ("zero",)
     learnt: str = ""
     offset: str | float | None = 0.0

@@ -3,7 +3,6 @@
 import json
 import re
 import sys
-import warnings
 from collections.abc import Sequence
 from functools import partial
 from math import isnan
@@ -14,11 +13,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from boostplug.core.checks import check_choice, check_instance, check_number, scores_of_rows, shown
+from boostplug.core.warning import warn_user
 from boostplug.data.tables import as_features
 from boostplug.model.engines import ENGINES, Engine
 from boostplug.model.ensemble import Ensemble
 from boostplug.model.lightgbm import booster_of, named
-from boostplug.model.readers import columns_of
+from boostplug.model.readers import feature_values
 from boostplug.model.trees import TreeModel, names_of
 from boostplug.model.writers import Categories, all_trees, offset_above_zero
 from boostplug.model.xgboost import booster_of_document, change_leaves, document_of
@@ -128,7 +128,8 @@ def export(
     engine = _engine(to, missing, offset, options)
     fitted = fitted_model(model)
     plain = fitted if isinstance(fitted, Ensemble) else _without_later_rounds(fitted, model)
-    fitted_columns = getattr(model, "_fitted_columns", None)
+    summary = getattr(model, "training_summary_", None)
+    fitted_columns = summary and summary.schema
     names = (fitted_columns and fitted_columns.names) or ()
     if feature_names is None and [name.replace(" ", "_") for name in names] == names_of(plain):
         feature_names = names  # as the table has them, before LightGBM changed them
@@ -136,11 +137,11 @@ def export(
     known = (fitted_columns and fitted_columns.categories) or {}
     exported, added = _written(plain, to, names, known, missing, offset, options)
     if X is not None:
-        if hasattr(model, "_columns_by_role"):
-            X = model._selected(X)  # noqa: SLF001
+        if summary is not None:
+            X = model.select_features(X)
         X = as_features(X, fitted=fitted_columns)
         if not (engine.dump and hasattr(plain, "pandas_categorical")):  # else trees may split by LightGBM's categories
-            X = columns_of(X).values
+            X = feature_values(X).values
         if missing != "nan" and "zero" in engine.missing:
             X = np.nan_to_num(X, nan=0.0)
         of_xgboost = not isinstance(plain, Ensemble) and framework_of(plain) == "xgboost"
@@ -220,7 +221,7 @@ def _fills_with_zero(model: TreeModel, to: str, missing: str | None) -> bool:
     """Return whether missing values go where 0 goes; else the trees say where."""
     engine, fills = ENGINES[to], "zero" in ENGINES[to].missing
     if model.learnt_missing and not fills and engine.learnt:
-        warnings.warn(f"the model has learnt from missing values where they go. {engine.learnt}", stacklevel=4)
+        warn_user(f"the model has learnt from missing values where they go. {engine.learnt}")
     if model.learnt_missing and fills and missing is None:
         raise ValueError(
             f"missing=None: the model has learnt from missing values where they go, and {to} fills them with 0. Train "
@@ -229,10 +230,9 @@ def _fills_with_zero(model: TreeModel, to: str, missing: str | None) -> bool:
         )
     if model.learnt_missing and missing == "zero":
         changed = np.concatenate([(tree.missing_left != (tree.threshold >= 0.0))[~tree.leaf] for tree in model.trees])
-        warnings.warn(
+        warn_user(
             f"missing values count as 0 in the export: at {changed.sum():,} of {len(changed):,} splits they go to "
-            "another side than in the model",
-            stacklevel=4,
+            "another side than in the model"
         )
     return fills and missing != "nan"
 
@@ -293,7 +293,7 @@ def check_export(
     engine = ENGINES[to]
     if missing is not None:
         check_choice("missing", missing, engine.missing, f" for {to!r}")
-    columns = columns_of(X, feature_names)
+    columns = feature_values(X, feature_names)
     expected = scores_of_rows(scores, len(columns.values), finite=False)
     with np.errstate(over="ignore", invalid="ignore"):
         try:
@@ -330,7 +330,7 @@ def _without_later_rounds(booster: Any, model: Any = None) -> Any:
         if kept < n_rounds:
             what = f"the export has {kept} of {n_rounds} rounds, up to the best iteration of early stopping"
             remedy = "if a later training with xgb_model= added the others, call booster.set_attr(best_iteration=None)"
-            warnings.warn(f"{what}; {remedy} and export again", UserWarning, stacklevel=3)
+            warn_user(f"{what}; {remedy} and export again")
     return plain
 
 

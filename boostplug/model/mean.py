@@ -86,13 +86,13 @@ def _lightgbm(boosters: Sequence[Any], weight: float, more: Sequence[Tree]) -> A
     _check_same("objective", [re.findall(r"^objective=(.*)$", text, re.MULTILINE) for text in texts])
     _check_same("categories", [booster.pandas_categorical for booster in boosters])
 
-    def weighed(match: re.Match[str]) -> str:
+    def scaled(match: re.Match[str]) -> str:
         return f"{match[1]}=" + re.sub(r"\S+", lambda number: repr(float(number[0]) * weight), match[2])
 
     blocks = []
     for text in texts:
         _, *trees = re.split(r"^Tree=\d+\n", text.partition("\nend of trees\n")[0], flags=re.MULTILINE)
-        blocks += [_LEAVES.sub(weighed, tree).rstrip("\n") for tree in trees]
+        blocks += [_LEAVES.sub(scaled, tree).rstrip("\n") for tree in trees]
     blocks += [block_of(tree).rstrip("\n") for tree in more]
     blocks = [f"Tree={i}\n{block}\n\n\n" for i, block in enumerate(blocks)]
     head = texts[0].partition("\n\n")[0]

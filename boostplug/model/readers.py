@@ -79,7 +79,7 @@ class Model(NamedTuple):
         return out
 
 
-class Columns(NamedTuple):
+class FeatureValues(NamedTuple):
     """Columns of X, their names, and the texts of categories by column and code."""
 
     values: NDArray[np.float64]
@@ -95,7 +95,7 @@ class Columns(NamedTuple):
         return {str(name): k for k, name in enumerate(names)}
 
 
-def columns_of(X: Any, feature_names: Sequence[str] | None = None) -> Columns:
+def feature_values(X: Any, feature_names: Sequence[str] | None = None) -> FeatureValues:
     """Return the columns of a table as numbers; a category is its code."""
     names = [str(name) for name in (column_names(X) if feature_names is None else feature_names)]
     X = as_features(X)
@@ -103,10 +103,10 @@ def columns_of(X: Any, feature_names: Sequence[str] | None = None) -> Columns:
     if is_frame(X):
         columns = [x.cat.codes.replace(-1, np.nan) if hasattr(x, "cat") else x for _, x in X.items()]
         X = np.column_stack([np.asarray(x, np.float64) for x in columns])
-    return Columns(np.asarray(X.toarray() if hasattr(X, "nnz") else X, np.float64), names or None, categories)
+    return FeatureValues(np.asarray(X.toarray() if hasattr(X, "nnz") else X, np.float64), names or None, categories)
 
 
-def solr(text: str, columns: Columns) -> Model:
+def solr(text: str, columns: FeatureValues) -> Model:
     """Return a `MultipleAdditiveTreesModel`."""
     model = _json(text)
     if model["class"] != _SOLR_CLASS:
@@ -128,7 +128,7 @@ def solr(text: str, columns: Columns) -> Model:
     return Model(trees, read, inclusive=True, zero=True)
 
 
-def plugin(text: str, columns: Columns, *, directions: bool = False) -> Model:
+def plugin(text: str, columns: FeatureValues, *, directions: bool = False) -> Model:
     """Return a model of type ``model/xgboost+json``; with `directions`, each split must have one."""
     model = _json(text)
     model = {"splits": model} if isinstance(model, list) else model
@@ -139,7 +139,7 @@ def plugin(text: str, columns: Columns, *, directions: bool = False) -> Model:
     return _xgboost(model["splits"], columns, directions=directions)._replace(link=_PLUGIN_LINKS[objective])
 
 
-def _xgboost(roots: list[Any], columns: Columns, *, directions: bool = False) -> Model:
+def _xgboost(roots: list[Any], columns: FeatureValues, *, directions: bool = False) -> Model:
     by_name = columns.by_name()
 
     def read(node: Any) -> _Split | float:
@@ -158,7 +158,7 @@ def _xgboost(roots: list[Any], columns: Columns, *, directions: bool = False) ->
     return Model([(root, 1.0) for root in roots], read)
 
 
-def ranklib(text: str, columns: Columns) -> Model:
+def ranklib(text: str, columns: FeatureValues) -> Model:
     """Return an ensemble of RankLib."""
     n_features = columns.values.shape[1]
     lines = [line.strip() for line in text.splitlines()] or [""]
@@ -181,7 +181,7 @@ def ranklib(text: str, columns: Columns) -> Model:
     return Model(trees, read, product=np.float64, inclusive=True, zero=True)
 
 
-def vespa(text: str, columns: Columns) -> Model:
+def vespa(text: str, columns: FeatureValues) -> Model:
     """Return a dump of LightGBM or XGBoost."""
     model = _json(text)
     if isinstance(model, list):

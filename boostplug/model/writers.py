@@ -6,7 +6,6 @@ up to t, and a the next one above b.
 
 import json
 import sys
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from math import inf, nextafter
@@ -17,6 +16,8 @@ from numpy.typing import NDArray
 
 from boostplug.core.checks import shown
 from boostplug.core.extras import imported
+from boostplug.core.warning import warn_user
+from boostplug.model.boosters import set_booster
 from boostplug.model.trees import CATEGORICAL, TreeModel, beyond_zero, check_no_categories, lightgbm_text
 from boostplug.model.xgboost import xgboost_model
 from boostplug.weak_rankers.stump import largest_single
@@ -72,7 +73,7 @@ def solr(trees: Sequence[Tree], names: Sequence[str], name: str = "boostplug", s
     if features:
         what = "Solr adds 1e-6 to thresholds, so some values near 0 go to the other side of a split"
         remedy = "multiply these features by 1,000 before training, or see by X=rows whether it matters"
-        warnings.warn(f"{what} on {', '.join(map(repr, sorted(features)))}; {remedy}", UserWarning, stacklevel=4)
+        warn_user(f"{what} on {', '.join(map(repr, sorted(features)))}; {remedy}")
     model = {"class": "org.apache.solr.ltr.model.MultipleAdditiveTreesModel", "name": name}
     model |= {} if store is None else {"store": store}
     return _json({**model, "features": [{"name": each} for each in names], "params": {"trees": written}})
@@ -117,10 +118,8 @@ def ranklib(trees: Sequence[Tree], _names: Sequence[str]) -> str:
 def xgboost_ranker(trees: Sequence[Tree], names: Sequence[str]) -> Any:
     """Return a plain `xgboost.XGBRanker`."""
     xgb = imported("xgboost", "export(to='xgboost') needs")
-    ranker = xgb.XGBRanker(n_estimators=len(trees))
-    ranker.load_model(bytearray(xgboost_model(trees, names, len(names))))
-    # load_model has set these to the model's own; eland adds base_score, and .5 where there is none
-    ranker.objective, ranker.base_score, ranker.booster, ranker.feature_types = "rank:ndcg", 0.0, None, None
+    ranker = xgb.XGBRanker(n_estimators=len(trees), base_score=0.0)  # eland adds it, and .5 where there is none
+    set_booster(ranker, xgb.Booster(model_file=bytearray(xgboost_model(trees, names, len(names)))))
     return ranker
 
 

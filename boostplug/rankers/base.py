@@ -1,6 +1,5 @@
 """Base class of the reference rankers: input, rounds, validation, early stopping, prediction."""
 
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -16,19 +15,21 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from boostplug.core.arrays import Floats
 from boostplug.core.best_round import BestRound
 from boostplug.core.checks import check_integer
+from boostplug.core.warning import warn_user
 from boostplug.data.pairs import Pairs
 from boostplug.data.queries import Queries
 from boostplug.data.tables import as_features, is_frame, schema_of
 from boostplug.estimators.inputs import (
     RankingScore,
     check_set,
+    inputs_of,
     metrics_of,
     validation_sets,
 )
 from boostplug.estimators.parameters import nested, resolved
 from boostplug.metrics import NDCG
 from boostplug.model.ensemble import Ensemble
-from boostplug.selection.cut_queries import query_sizes
+from boostplug.selection.cut_queries import TrainingSummary, query_sizes
 from boostplug.weak_rankers import WeakRanker
 
 
@@ -180,14 +181,14 @@ class ReferenceRanker(RankingScore, BaseEstimator, ABC):  # type: ignore[misc]
         best of them.
         """
         self._check()
-        inputs = self._given(X=X, y=y, qid=qid, group=group, weight=sample_weight, pairs=pairs, labelled=labelled)
+        inputs = inputs_of(self, X=X, y=y, qid=qid, group=group, weight=sample_weight, pairs=pairs, labelled=labelled)
         features = self._features_of(inputs.take_columns().X, reset=True)
         self._missing_features = tuple(np.flatnonzero(np.isnan(features).any(axis=0)).tolist())
         train = check_set(inputs)
         queries = train.queries
         _check_weights(queries)
-        self._columns_by_role = dict(train.columns)
-        self._fitted_queries = query_sizes(X, train.qid, queries.boundaries)
+        sizes = query_sizes(X, train.qid, queries.boundaries)
+        self.training_summary_ = TrainingSummary(None, {"qid": "qid", **train.columns}, sizes)
         check = partial(check_set, fitted=train.schema)
         validation = validation_sets(eval_set, inputs, train, check, qid=eval_qid, group=eval_group)
         sets = [(features if one is train else self._features_of(one.X), one.queries) for one in validation]
@@ -213,7 +214,7 @@ class ReferenceRanker(RankingScore, BaseEstimator, ABC):  # type: ignore[misc]
 
     def _features_of(self, X: Any, dtype: Any = np.float32, *, reset: bool = False) -> NDArray[Any]:
         """Return checked features; unless `reset`, their columns must be those of `fit`."""
-        X = X if reset else self._selected(X)
+        X = X if reset else self.select_features(X)
         if is_frame(X) or isinstance(X, list) or getattr(getattr(X, "dtype", None), "kind", "") in ("O", "U"):
             X = _numbers_of(X)  # scikit-learn raises for all other types
         with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn sums X to check that it is finite
@@ -230,7 +231,7 @@ class ReferenceRanker(RankingScore, BaseEstimator, ABC):  # type: ignore[misc]
         if watch.sets and rounds and not watch.best.number:
             what = f"{watch.metrics[-1].name} is undefined (NaN) on eval_set's last entry after every round"
             remedy = "so it chooses no round; pass queries with relevant documents"
-            warnings.warn(f"{what}, {remedy}", UserWarning, stacklevel=3)
+            warn_user(f"{what}, {remedy}")
         if watch.best.number and (keep is None or watch.user_chooses):
             keep = watch.best.number
         self.best_iteration_ = len(rounds) if keep is None else keep

@@ -1,12 +1,12 @@
 """`LinearRanker`: a linear model of the features' quantiles."""
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from boostplug.core.checks import check_choice, check_integer, check_number
 from boostplug.core.extras import imported
+from boostplug.core.warning import warn_user
 from boostplug.data.queries import why_nothing_is_learnt
 from boostplug.estimators.linear_model import N_BINS, linear_model
 from boostplug.rankers.base import ReferenceRanker, Round, Rounds, Training
@@ -97,7 +97,7 @@ class LinearRanker(ReferenceRanker):
             raise ValueError("LinearRanker learns from labels and takes no pairs; leave them out, or take QBRankRanker")
         if why := why_nothing_is_learnt(queries):
             message = f"LinearRanker has nothing to learn from: {why}; the model stays constant"
-            warnings.warn(message, UserWarning, stacklevel=3)
+            warn_user(message)
         self.alpha_, self.coef_, trees = linear_model(
             training.X, queries, softmax=self.loss == "softmax", alpha=self.alpha, n_bins=self.n_bins
         )

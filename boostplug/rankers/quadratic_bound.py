@@ -1,7 +1,6 @@
 """`QuadraticBoundRanker` and `QBRankRanker`: boosting on quadratic bounds (Zheng et al., NIPS 2007)."""
 
 import math
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -13,6 +12,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 from boostplug.core.arrays import Floats
 from boostplug.core.checks import check_choice, check_flag, check_instance, check_integer, check_number
+from boostplug.core.warning import warn_user
 from boostplug.data.queries import Queries, why_nothing_is_learnt
 from boostplug.losses import Loss, QBRank
 from boostplug.losses.qbrank import Normalization
@@ -65,7 +65,7 @@ def _rounds_on_bounds(
         if not first_size and not size:
             cause = why_nothing_is_learnt(queries) or "its gradient is 0 where scores are equal"
             message = f"{type(ranker).__name__} has nothing to learn from: {cause}; the model stays constant"
-            warnings.warn(message, UserWarning, stacklevel=4)
+            warn_user(message)
         first_size = first_size or size
         if size <= _MINIMAL * first_size:
             return "the risk is minimal"
@@ -198,11 +198,9 @@ class QuadraticBoundRanker(ReferenceRanker):
             check_instance("regressor", regressor, DecisionTreeRegressor, "DecisionTreeRegressor(max_leaf_nodes=20)")
         kind = loss.hessian_kind
         if not self.line_search and kind not in {"bound", "global"}:
-            warnings.warn(
+            warn_user(
                 f"line_search=False takes the bound's own step, but the Hessian of {loss!r} is of kind {kind!r}, no "
-                "bound: the risk may rise; use line_search=True, or a loss with hessian='bound' or 'global'",
-                UserWarning,
-                stacklevel=3,
+                "bound: the risk may rise; use line_search=True, or a loss with hessian='bound' or 'global'"
             )
 
     def _rounds(self, training: Training) -> Rounds:

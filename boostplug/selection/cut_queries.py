@@ -1,5 +1,6 @@
 """Queries that a fold has cut: a ranker is scored on other rows of queries that it was fitted on."""
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -7,6 +8,7 @@ from numpy.typing import NDArray
 
 from boostplug.core.checks import as_vector
 from boostplug.core.warning import warn_user
+from boostplug.data.tables import Schema
 
 _MOST = 2 / 3  # of the scored queries
 
@@ -17,6 +19,17 @@ class QuerySizes(NamedTuple):
     ids: NDArray[Any]
     sizes: NDArray[np.int64]
     labels: Any
+
+
+class TrainingSummary(NamedTuple):
+    """What a ranker keeps of its training set, to read other data like it."""
+
+    schema: Schema | None = None
+    """Schema of the features; None of reference rankers, and of models from files."""
+    columns: Mapping[str, str] = {"qid": "qid"}
+    """Columns that are no features, by what they hold."""
+    sizes: QuerySizes | None = None
+    """Those of the queries; None if their ids are not known."""
 
 
 def query_sizes(X: Any, qid: Any, boundaries: NDArray[np.int64]) -> QuerySizes | None:

@@ -14,7 +14,7 @@ from boostplug.data.boundaries import are_contiguous
 from boostplug.data.inputs import FIT, Inputs, columns_to_judge
 from boostplug.data.queries import Queries
 from boostplug.metrics import Metric
-from boostplug.selection.cut_queries import QuerySizes, query_sizes, warn_of_cut_queries
+from boostplug.selection.cut_queries import QuerySizes, TrainingSummary, query_sizes, warn_of_cut_queries
 
 
 class RankingScorer(BaseEstimator):
@@ -65,16 +65,18 @@ class RankingScorer(BaseEstimator):
             If the queries are not known, or are given twice.
         """
         ranker = _ranker_in(estimator)
-        columns = columns_to_judge(getattr(ranker, "_columns_by_role", {}))
-        if qid is None and group is None and not {"qid", columns.get("qid")}.intersection(column_names(X)):
+        fitted = getattr(ranker, "training_summary_", TrainingSummary())
+        if qid is None and group is None and not {"qid", fitted.columns["qid"]}.intersection(column_names(X)):
             raise ValueError(
                 f"{self.metric.name} needs the query of each row. In GridSearchCV and cross_validate, either let X be "
                 "a DataFrame with a column of ids, qid or what fit was given as qid='column', or call "
                 "sklearn.set_config(enable_metadata_routing=True) and pass params={'qid': qid} (GridSearchCV.fit takes "
                 "qid=qid). A direct call takes qid= or group="
             )
-        given = Inputs(X=X, y=y, qid=qid, group=group, weight=sample_weight, columns=columns, arguments=FIT)
-        queries = self._queries(given.take_columns(), getattr(ranker, "_fitted_queries", None))
+        given = Inputs(
+            X=X, y=y, qid=qid, group=group, weight=sample_weight, arguments=FIT, **columns_to_judge(fitted.columns)
+        )
+        queries = self._queries(given.take_columns(), fitted.sizes)
         value = float(self.metric(estimator.predict(X), queries))
         return value if self.metric.greater_is_better else -value
 

@@ -120,12 +120,22 @@ def test_score_and_validation_sets_take_the_labels_by_name(F):
 
 
 @every_framework
-def test_labels_by_name_need_not_be_repeated(F):
-    table = PLAIN.assign(sale=(A > 0.5).astype(float))
-    model = fit(F, table, "grade", labels={"sale": "sale"}, qid="query_id")
-    expected = model.score(table, metric="NDCG@5.on(sale)", labels={"sale": table["sale"]})
-    assert model.score(table, metric="NDCG@5.on(sale)") == expected
-    assert bp.make_scorer(bp.NDCG(5).on("sale"))(model, table, GRADE) == expected
+@pytest.mark.parametrize("name", ["sale", r"sale\net"])
+def test_labels_by_name_need_not_be_repeated(F, name):
+    table, metric = PLAIN.assign(sale=(A > 0.5).astype(float)), bp.NDCG(5).on(name)
+    model = fit(F, table, "grade", labels={name: "sale"}, qid="query_id")
+    expected = model.score(table, metric=metric, labels={name: table["sale"]})
+    assert model.score(table, metric=metric) == expected
+    assert bp.make_scorer(metric)(model, table, GRADE) == expected
+
+
+@every_framework
+def test_judging_reads_no_positions(F):
+    table = NAMED.assign(position=np.nan)
+    model = fit(F, NAMED, "grade", bp.Unbiased(), qid="query_id", position="position", eval_set=[(table, "grade")])
+    expected = model.score(NAMED, GRADE)
+    for data in (table, table.drop(columns="position")):
+        assert model.score(data, GRADE) == bp.make_scorer(bp.NDCG(10))(model, data, GRADE) == expected
 
 
 @every_framework
