@@ -1,6 +1,5 @@
 """Directed distances between grades (Zhu et al. 2009, Eqs. 5 to 8): how much further apart two grades should score."""
 
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, fields
@@ -11,6 +10,7 @@ import numpy as np
 from boostplug.core.arrays import Floats
 from boostplug.core.checks import call_function, check_number
 from boostplug.core.values import Range, Value
+from boostplug.core.warning import warn_user
 from boostplug.kernels.pairs import exponential
 
 Distance = Callable[[Floats], Floats]
@@ -113,11 +113,9 @@ def distances_of_gaps(distance: Distance, gaps: Floats) -> Floats:
     flat = apart & (np.diff(values) < 1e-12 * values[1:])
     if flat.any():
         at = int(np.argmax(flat))
-        warnings.warn(
+        warn_user(
             "distance does not grow strictly (the paper's condition 4): "
             f"distance({rounded[at]}) = {values[at]}, distance({rounded[at + 1]}) = {values[at + 1]}; "
             "grades further apart are not pushed further apart",
-            UserWarning,
-            stacklevel=2,
         )
     return values[back][place]

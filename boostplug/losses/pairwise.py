@@ -1,6 +1,5 @@
 """`PairwiseLoss`: any smooth function of the score difference as a loss, over all pairs of a query."""
 
-import warnings
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from functools import lru_cache, partial
@@ -11,6 +10,7 @@ import numpy as np
 from boostplug.core.arrays import Floats, Ints
 from boostplug.core.checks import call_function, check_function
 from boostplug.core.values import Space
+from boostplug.core.warning import warn_user
 from boostplug.data.grade_groups import GradeGroups
 from boostplug.data.queries import Queries
 from boostplug.kernels.pairs.sampling import Function
@@ -114,11 +114,9 @@ class PairwiseLoss(SmoothPairLoss):
                 "use hessian='global'"
             )
         if pair.grids is None:
-            warnings.warn(
+            warn_user(
                 "PairwiseLoss: the functions are too rough for a grid, overflow, or are not a + b d + c d² far from 0; "
                 "pairs are summed one by one, in O(n²) a query",
-                UserWarning,
-                stacklevel=3,
             )
 
     @property

@@ -1,6 +1,5 @@
 """Data of comparisons in any form that users have, as folds of training, validation and test."""
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
@@ -11,6 +10,7 @@ import numpy as np
 
 from boostplug.comparison.inputs.columns import PARTS, TODAY, TableColumns, read_table, scores_today, split_by_query
 from boostplug.core.checks import column_names, shown
+from boostplug.core.warning import warn_user
 from boostplug.data.files import code_of_reading, first_row, is_table_file
 from boostplug.data.inputs import CheckedInputs, Inputs, Source, check_has_column
 from boostplug.data.tables import Schema, align, check_computed, is_frame, schema_of, with_used_categories
@@ -49,7 +49,7 @@ def _check_sizes(train: CheckedInputs, columns: TableColumns) -> None:
         is_it = "" if columns.label is None else f" Is {columns.qid!r} the column of query ids? Pass qid= (--qid)."
         if n == 0:
             raise ValueError(f"No query of train has two documents, so there is nothing to rank.{is_it}")
-        warnings.warn(f"Hardly any query has two documents: {n:,} of {len(sizes):,} in train.{is_it}", stacklevel=2)
+        warn_user(f"Hardly any query has two documents: {n:,} of {len(sizes):,} in train.{is_it}")
 
 
 def name_of_folder(folder: Path) -> str:

@@ -17,6 +17,7 @@ from boostplug.comparison.inputs.contents import digest_of_part
 from boostplug.comparison.summary import versions
 from boostplug.comparison.training.plan import TrainingPlan
 from boostplug.core.checks import shown
+from boostplug.core.warning import warn_user
 from boostplug.losses import Loss
 from boostplug.metrics import Metric
 
@@ -126,10 +127,9 @@ def open_store(
     metrics = [metric for metric in {plan.metric, plan.valid_metric, *plan.metrics} if has_own_code(metric)]
     own = [*filter(has_own_code, objectives)]
     for value in dict.fromkeys([*metrics, *own]):
-        warnings.warn(
+        warn_user(
             f"{shown(value)} has code of your own, which may change between two runs: "
             f"{'no training is' if metrics else 'its trainings are not'} kept in store",
-            stacklevel=3,
         )
     store = Store(path)
     stored = store.get(_DIGEST)
@@ -144,7 +144,7 @@ def open_store(
             "anew, remove it, or name another file as store (--store)"
         )
     if resume and stored is None:
-        warnings.warn(f"there is nothing to resume in {path}; starting anew", stacklevel=3)
+        warn_user(f"there is nothing to resume in {path}; starting anew")
     if metrics:
         return Store(None)
     if stored is None and len(own) < len(objectives):
