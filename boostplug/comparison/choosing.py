@@ -96,18 +96,23 @@ def choose_then_use(
     one = np.ones((len(v), 1))
     pair = chosen(means_of(d, others, one))
     observed, rng = float(used(means_of(d, shares, one), pair)[0]), np.random.default_rng(random_state)
+    center = d @ shares.mean(axis=0)
+    residuals = (d - center[:, None]) * (v > 0)
     above = below = done = 0
+    redrawn: list[tuple[Floats, Floats]] = []  # differences of methods that are chosen anew, and of the chosen ones
     while done < flips:
         count = min(max(1, SIGNS_AT_ONCE // len(v)), flips - done)
         signs = (2.0 * rng.integers(0, 2, (code.max() + 1, count)) - 1.0)[code]
         drawn = used(means_of(d, shares, signs), chosen(means_of(d, others, signs)))
         above, below = above + int((drawn >= observed - 1e-12).sum()), below + int((drawn <= observed + 1e-12).sum())
+        if done < _REDRAWN:
+            signs = signs[:, : _REDRAWN - done]
+            noise, n_draws = means_of(residuals, shares, signs), signs.shape[1]
+            again = used(noise, chosen(means_of(residuals, others, signs) + center[:, None]))
+            kept = np.repeat(pair[0], n_draws, axis=1), np.repeat(pair[1], n_draws, axis=1)
+            redrawn.append((again, used(noise, kept)))
         done += count
-    signs, center = signs[:, :_REDRAWN], d @ shares.mean(axis=0)
-    residuals = (d - center[:, None]) * (v > 0)
-    noise = means_of(residuals, shares, signs)
-    again = used(noise, chosen(means_of(residuals, others, signs) + center[:, None]))
-    fixed = used(noise, (np.repeat(pair[0], signs.shape[1], axis=1), np.repeat(pair[1], signs.shape[1], axis=1)))
+    again, fixed = (np.concatenate(parts) for parts in zip(*redrawn, strict=True))
     widening = float(again.std() / fixed.std()) if fixed.any() else 1.0
     pairs = dict(enumerate(zip(pair[0][:, 0].tolist(), pair[1][:, 0].tolist(), strict=True)))
     p = min(1.0, 2.0 * (1 + min(above, below)) / (1 + flips))

@@ -8,7 +8,7 @@ the frameworks' pools, break after a fork, and forbid concurrent calls.
 import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from itertools import count
 from typing import Any
@@ -128,10 +128,10 @@ def run_over_queries(
         while (i := next(ticket)) < len(edges) - 1:
             kernel(int(edges[i]), int(edges[i + 1]), *arguments)
 
-    try:
-        helpers = [_executor(threads - 1).submit(worker) for _ in range(threads - 1)]
-    except RuntimeError:  # the interpreter is shutting down and starts no threads
-        helpers = []
+    helpers = []
+    with suppress(RuntimeError):  # the interpreter is shutting down, or can start no more threads
+        for _ in range(threads - 1):
+            helpers.append(_executor(threads - 1).submit(worker))  # noqa: PERF401 (those that started are known)
     worker()
     for helper in helpers:
         if not helper.cancel():  # one that has not started has nothing left to do

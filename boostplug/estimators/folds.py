@@ -174,7 +174,7 @@ def fit_folds(
         one.set_params(**{name: parameters[name] for name in ({threads, "callbacks"} & parameters.keys())})
     booster = mean_model(fitted)
     if linear:
-        booster, scores = _with_linear(booster, scores, given, loss_of(ranker.objective), folds)
+        booster, scores = _with_linear(booster, scores, given, loss_of(ranker.objective), folds, n_repeats)
     mean = _mean_ranker(ranker, fitted, booster, given)
     mean.out_of_fold_scores_, mean.fold_rankers_ = scores, fitted
     return mean
@@ -219,7 +219,12 @@ def _check_linear(ranker: Any, name_of_start: str, given: CheckedInputs) -> None
 
 
 def _with_linear(
-    booster: Any, scores: Floats, given: CheckedInputs, loss: Loss | None, folds: Sequence[tuple[Ints, Ints]]
+    booster: Any,
+    scores: Floats,
+    given: CheckedInputs,
+    loss: Loss | None,
+    folds: Sequence[tuple[Ints, Ints]],
+    n_repeats: int,
 ) -> tuple[Any, Floats]:
     """Return a booster, and scores of rows that it has not seen, with a third of a linear model."""
     queries = given.queries if loss is None else loss.with_own_labels(given.queries)
@@ -228,7 +233,7 @@ def _with_linear(
     of_linear = np.zeros(len(scores))
     for train, held in folds:
         _, _, trees = fit(X[train], queries.of_rows(train, keep_empty=False))
-        of_linear[held] += sum((tree.predict(X[held]) for tree in trees), np.zeros(len(held)))
+        of_linear[held] += sum((tree.predict(X[held]) for tree in trees), np.zeros(len(held))) / n_repeats
     spread, own = (_spread(part, queries) for part in (scores, of_linear))
     factor = spread / own / 3.0 if own else 0.0
     booster = plus_trees(booster, 2.0 / 3.0, [tree.times(factor) for tree in fit(X, queries)[2]])

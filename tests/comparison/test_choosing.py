@@ -5,6 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
+from boostplug.comparison import choosing
 from boostplug.comparison.choosing import choose_then_use
 from boostplug.comparison.significance import t_interval
 
@@ -63,6 +64,15 @@ def test_undefined_queries_and_weights_of_0_count_for_nothing():
     weight = [np.r_[np.ones(9), 0.0]] * 3
     found = choose_then_use(more, weight, np.split(np.arange(30), 3), [0], np.zeros(3))
     assert found[:3] == chosen(values)[:3]
+
+
+def test_the_interval_is_wider_by_all_draws_of_signs_and_not_by_those_of_the_last_batch(monkeypatch):
+    rng = np.random.default_rng(0)
+    values = [rng.normal(size=(8, 40)) for _ in range(5)]
+    at_once = chosen(values, flips=801).widening
+    monkeypatch.setattr(choosing, "SIGNS_AT_ONCE", 200 * 100)  # of 200 queries: eight batches of 100, and one of 1
+    assert at_once > 1.1
+    assert chosen(values, flips=801).widening == pytest.approx(at_once, rel=0.1)
 
 
 def test_where_nothing_differs_few_are_advised_and_the_interval_holds_the_truth():

@@ -51,6 +51,30 @@ def test_errors_of_a_helping_thread_alone_come_out():
         threads.run_over_queries(kernel, np.arange(0, 11_000_000, 1_000_000), num_threads=2)
 
 
+def test_helpers_that_started_are_awaited_where_no_more_can_start(monkeypatch):
+    class Started:
+        """A helper that runs already; the next thread cannot be started."""
+
+        waited = started = False
+
+        def submit(self, _worker):
+            if self.started:
+                raise RuntimeError("can't start new thread")
+            self.started = True
+            return self
+
+        def cancel(self):
+            return False
+
+        def result(self):
+            self.waited = True
+
+    helper = Started()
+    monkeypatch.setattr(threads, "_executor", lambda _: helper)
+    threads.run_over_queries(lambda _first, _last: None, np.arange(0, 11_000_000, 1_000_000), num_threads=3)
+    assert helper.waited
+
+
 def test_which_number_of_threads(monkeypatch):
     monkeypatch.setenv("OMP_NUM_THREADS", "3,2")
     assert threads.get_num_threads() == 3

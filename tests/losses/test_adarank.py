@@ -56,3 +56,8 @@ def test_a_metric_that_is_infinite_is_refused():
 
     with pytest.raises(ValueError, match="is inf for query 1; use a metric that is finite, or NaN"):
         bp.AdaRank(metric=Infinite()).factors(np.zeros(4), bp.Queries([1, 0, 1, 0], group=[2, 2]))
+
+
+def test_labels_are_those_that_the_base_takes():
+    assert bp.AdaRank(base=bp.LogisticError(max_grade=4.0)).traits.labels == bp.LabelRange(0.0, 4.0)
+    assert bp.AdaRank().traits.labels == bp.LabelRange(0.0)

@@ -6,6 +6,7 @@ import pytest
 from adapters.harness import FRAMEWORKS, VALID, VX, X, Y, every_framework, lgb, xgb
 
 import boostplug as bp
+from boostplug.model.mean import plus_trees
 
 LIGHTGBM, XGBOOST = FRAMEWORKS.values()
 
@@ -85,6 +86,15 @@ def test_kinds_of_trees(F, params, table):
 def test_base_scores():
     rankers = [fitted(XGBOOST, seed, base_score=2.0 * seed) for seed in range(2)]
     assert_mean(XGBOOST, bp.mean_model(rankers), rankers)
+
+
+def test_a_booster_with_trees_beside_it_counts_by_its_weight():
+    """Its base score, too."""
+    for F in (LIGHTGBM, XGBOOST):
+        one = fitted(F, **({"base_score": 2.0} if F is XGBOOST else {}))
+        of_two_thirds = plus_trees(bp.mean_model([one]), 2.0 / 3.0, [])
+        expected = one.predict(VX) * 2.0 / 3.0
+        np.testing.assert_allclose(scores(of_two_thirds, VX), expected, atol=F.digits * np.abs(expected).max())
 
 
 def categorical(values):

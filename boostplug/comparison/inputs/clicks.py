@@ -15,7 +15,7 @@ from boostplug.metrics import DCG, NDCG, Metric
 from boostplug.metrics.metric import MetricOnLabel
 
 IPS = "ips"  # the label that holds the weighed clicks
-MAX_WEIGHT = 10.0  # of a click, as in `Unbiased`
+MAX_WEIGHT = 10.0  # of a click
 _POWERS = (0.25, 0.5, 0.75, 1.0)  # of "ips"; 0 is clicks as labels
 _RIDGES = (0.003, 0.03, 0.3)  # of "additive"
 

@@ -10,7 +10,7 @@ from boostplug.core.arrays import Floats
 from boostplug.core.checks import frozen, scores_of_rows, shown
 from boostplug.data.queries import Queries
 from boostplug.losses.base.loss import LARGEST_VALUE, Loss
-from boostplug.losses.base.traits import LabelRange, Traits
+from boostplug.losses.base.traits import Traits
 from boostplug.losses.ranknet import RankNet
 from boostplug.metrics import NDCG, Metric
 from boostplug.metrics.metric import MetricOnLabel
@@ -77,7 +77,7 @@ class AdaRank(Loss):
         return replace(
             base,
             hessian="model",
-            labels=LabelRange(0.0),
+            labels=base.labels._replace(least=max(0.0, base.labels.least)),
             gradient_of_value=False,
             ties_in_row_order=base.ties_in_row_order or getattr(metric, "ties", None) == "order",
             pairs=False,
