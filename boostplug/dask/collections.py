@@ -165,7 +165,7 @@ def queries_of_rows(numbers: NDArray[Any], name: str) -> Queries:
         return Queries([], group=[])
     queries = Queries(
         np.concatenate([part.labels for part in parts]),
-        group=np.concatenate([np.diff(part.boundaries) for part in parts]),
+        group=np.concatenate([part.group for part in parts]),
         weight=np.concatenate([row_weights(part) for part in parts]),
         labels_by_name={
             name: np.concatenate([part.labels_by_name[name] for part in parts]) for name in parts[0].labels_by_name

@@ -146,7 +146,7 @@ class LGBMRanker(RankerOnCollections, local.LGBMRanker):
                 parts.features,
                 parts.labels,
                 sample_weight=sample_weight,
-                group=parts.blocks(lambda part, *_: np.diff(part.queries.boundaries)),
+                group=parts.blocks(lambda part, *_: part.queries.group),
                 feature_name=feature_name,
                 categorical_feature=categorical_feature,
                 init_model=model,

@@ -84,7 +84,7 @@ class CheckedInputs(NamedTuple):
     @property
     def group(self) -> Ints:
         """Sizes of the queries."""
-        return np.diff(self.queries.boundaries)
+        return self.queries.group
 
     @property
     def ids(self) -> NDArray[Any]:

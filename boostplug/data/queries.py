@@ -54,6 +54,8 @@ class Queries(Immutable):
     n_queries, n_rows : int
     boundaries : ndarray of shape (n_queries + 1,), int64
         Query q holds the rows ``boundaries[q]:boundaries[q + 1]``.
+    group : ndarray of shape (n_queries,), int64
+        Their sizes.
     labels : ndarray of shape (n_rows,), float64
     row_weight : ndarray of shape (n_rows,), float64, or None
         None if all weights are 1.
@@ -144,7 +146,7 @@ class Queries(Immutable):
     def _arguments(self) -> dict[str, Any]:
         return {
             "labels": self.labels,
-            "group": np.diff(self.boundaries),
+            "group": self.group,
             "weight": self.row_weight,
             "pairs": self.pairs,
             "labelled": self.labelled,
@@ -227,9 +229,14 @@ class Queries(Immutable):
         return built
 
     @cached_property
+    def group(self) -> Ints:
+        """Sizes of the queries, of shape (n_queries,)."""
+        return frozen(np.diff(self.boundaries))
+
+    @cached_property
     def query_of_row(self) -> Ints:
         """Index of each row's query, of shape (n_rows,)."""
-        return frozen(np.repeat(np.arange(self.n_queries), np.diff(self.boundaries)))
+        return frozen(np.repeat(np.arange(self.n_queries), self.group))
 
     @cached_property
     def labelled_rows(self) -> NDArray[np.bool_]:
@@ -248,7 +255,7 @@ class Queries(Immutable):
         """Weight of each query in metrics, of shape (n_queries,): the mean weight of its rows; None if all are 1."""
         if self.row_weight is None:
             return None
-        sizes = np.diff(self.boundaries)
+        sizes = self.group
         sums = np.bincount(self.query_of_row, weights=self.row_weight, minlength=self.n_queries)
         return frozen(np.divide(sums, sizes, out=np.zeros(self.n_queries), where=sizes > 0))
 

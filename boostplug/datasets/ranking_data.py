@@ -130,7 +130,7 @@ class RankingData(Mapping[str, Any]):
             X=given.X,
             y=queries.labels,
             qid=queries.query_of_row if ids is None else frozen(ids.copy()),
-            group=frozen(np.diff(queries.boundaries)),
+            group=queries.group,
             doc_ids=None if documents is None else frozen(documents.copy()),
             weight=queries.row_weight,
             feature_names=_names(feature_names, given.schema),
@@ -251,7 +251,7 @@ class Fold(NamedTuple):
 def _agreed(qid: Any, queries: Queries) -> NDArray[Any]:
     """Return ids that are given beside sizes, refusing those that say something else."""
     ids = ids_of("qid", qid)
-    sizes = np.diff(queries.boundaries)
+    sizes = queries.group
     lengths = np.diff(Queries(queries.labels, qid=ids).boundaries)
     if not np.array_equal(lengths, sizes[sizes > 0]):
         both = f"{shown(lengths.tolist())} and {shown(sizes.tolist())}"

@@ -267,7 +267,7 @@ def _part(given: CheckedInputs, name_of_start: str, rows: NDArray[np.int64]) -> 
     arguments = {
         "X": rows_of(given.X, rows),
         "y": queries.labels,
-        "group": np.diff(queries.boundaries),
+        "group": queries.group,
         "sample_weight": queries.row_weight,
         "pairs": None if pairs is None else pairs.of_rows(rows, given.queries.n_rows)[0],
         "labels": dict(queries.labels_by_name) or None,

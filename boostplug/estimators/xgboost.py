@@ -323,7 +323,7 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
         of_rows = self.objective == POINTWISE and weight is not None  # which XGBoost refuses beside queries
         fields = {
             "label": given.queries.labels,
-            "group": None if of_rows else np.diff(given.queries.boundaries),
+            "group": None if of_rows else given.queries.group,
             "weight": relative_weight(given.queries.row_weight) if of_rows else weight,
             "base_margin": given.start,
             "feature_weights": feature_weights,

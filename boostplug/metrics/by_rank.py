@@ -66,7 +66,7 @@ class RankMetric(Metric):
         weight = queries.query_weight
         if self.empty != "unweighted" or weight is None:
             return super().sum_and_count(scores, queries)
-        values, with_rows = self.with_params(empty="skip").per_query(scores, queries), np.diff(queries.boundaries) > 0
+        values, with_rows = self.with_params(empty="skip").per_query(scores, queries), queries.group > 0
         total = np.where(np.isnan(values), 1.0, weight * values)[with_rows].sum()
         return float(total), float(weight[with_rows].sum())
 

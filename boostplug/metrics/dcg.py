@@ -72,7 +72,7 @@ class NDCG(RankMetric):
         """Return the DCG of each query that counts 1; ∞ where all counts 0."""
         ideal = dcg_ap.dcg(gains, gains, queries.boundaries, discount, average=False)
         if self.convention == "letor" and self.k is not None:
-            ideal[(np.diff(queries.boundaries) < self.k) & (ideal > 0)] = np.inf
+            ideal[(queries.group < self.k) & (ideal > 0)] = np.inf
         return frozen(ideal)
 
 

@@ -40,7 +40,7 @@ def discounts_of_ranks(queries: Queries, k: int | None, convention: Convention) 
     """Return the discounts of the ranks down to the cut-off, or to the end of the longest list."""
 
     def build() -> Floats:
-        longest = int(np.diff(queries.boundaries).max(initial=0))
+        longest = int(queries.group.max(initial=0))
         return discounts(longest if k is None else min(k, longest), convention)
 
     return queries.remember(("discounts", k, convention), build)
@@ -59,7 +59,7 @@ def gains_in_units(queries: Queries, gain: Gain) -> Floats:
 def _in_units(gains: Floats, queries: Queries) -> Floats:
     if gains.min(initial=np.inf, where=gains > 0) >= _SMALL_GAIN:
         return gains
-    with_rows = np.diff(queries.boundaries) > 0
+    with_rows = queries.group > 0
     largest = np.zeros(queries.n_queries)
     largest[with_rows] = np.maximum.reduceat(gains, queries.boundaries[:-1][with_rows])
     return frozen(np.ldexp(gains, -np.frexp(largest)[1][queries.query_of_row]))

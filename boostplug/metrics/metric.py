@@ -112,7 +112,7 @@ class Metric(Value, ABC):
                 f"{type(self).__name__}.compute_per_query must return one value per query ({queries.n_queries}), got "
                 f"shape {values.shape}"
             )
-        values[np.diff(queries.boundaries) == 0] = np.nan
+        values[queries.group == 0] = np.nan
         return values
 
     def sum_and_count(self, scores: ArrayLike, queries: Queries) -> tuple[float, float]:

@@ -76,7 +76,7 @@ class RBP(RankMetric):
         return self.filled(dcg_ap.dcg(scores, gains, queries.boundaries, weights, average=self.average, ideal=ideal))
 
     def _weights(self, queries: Queries) -> Floats:
-        longest = int(np.diff(queries.boundaries).max(initial=0))
+        longest = int(queries.group.max(initial=0))
         return frozen((1.0 - self.p) * self.p ** np.arange(longest, dtype=np.float64))
 
     def _gains(self, queries: Queries) -> tuple[Floats, Floats]:

@@ -189,7 +189,7 @@ class _Lists:
     def __init__(self, queries: Queries, gain: Gain) -> None:
         self._queries, self._loss = queries, NDCGBoost(gain=gain)
         gains = gains_of(queries, gain)
-        longest = int(np.diff(queries.boundaries).max(initial=0))
+        longest = int(queries.group.max(initial=0))
         ideal = dcg(gains, gains, queries.boundaries, discounts(longest, "standard"), average=False)
         ideal = ideal[queries.query_of_row]
         self._gain = np.divide(gains, ideal, out=np.zeros_like(gains), where=ideal > 0)

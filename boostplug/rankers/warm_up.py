@@ -73,7 +73,7 @@ def _call_losses(losses: Iterable[Loss]) -> None:
             loss.value(scores, queries)
             loss.gradient_hessian(scores.astype(np.float32), queries)
             if not loss.traits.positions and queries.pairs is None:  # as LightGBM's rankers do
-                loss(queries.labels, scores, None, np.diff(queries.boundaries))
+                loss(queries.labels, scores, None, queries.group)
 
 
 def _call_metric(kind: type[Metric]) -> None:

@@ -110,7 +110,7 @@ def group_folds(
     queries = qid_or_queries
     if not isinstance(queries, Queries):
         queries = _queries_of("qid_or_queries", qid_or_queries, ", or be a Queries")
-    sizes = np.diff(queries.boundaries)
+    sizes = queries.group
     present = np.flatnonzero(sizes > 0)
     n_splits, shuffle = check_integer("n_splits", n_splits, 2), check_flag("shuffle", shuffle)
     if n_splits > len(present):
@@ -170,7 +170,7 @@ def time_folds(qid: ArrayLike, time: ArrayLike, n_splits: int = 5) -> Folds:
     queries = _queries_of("qid", qid)
     times = times_of_queries("time", time, queries.boundaries[:-1], queries.query_of_row)
     block = blocks_by_time(times, [1.0] * (n_splits + 1), f"n_splits={n_splits} folds")
-    of_row, sizes = block[queries.query_of_row], np.diff(queries.boundaries)
+    of_row, sizes = block[queries.query_of_row], queries.group
     after = range(1, n_splits + 1)
     folds = [(np.flatnonzero(of_row < b), np.flatnonzero(of_row == b)) for b in after]
     return Folds(folds, [GroupSizes(sizes[block < b], sizes[block == b]) for b in after], queries.n_rows)

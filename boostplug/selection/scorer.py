@@ -4,7 +4,6 @@ from copy import deepcopy
 from dataclasses import replace
 from typing import Any, Self
 
-import numpy as np
 from sklearn import get_config
 from sklearn.base import BaseEstimator
 from sklearn.utils.metadata_routing import MetadataRequest
@@ -94,7 +93,7 @@ class RankingScorer(BaseEstimator):
         if group is None and last == labels and not are_contiguous(given.qid):
             given, group = replace(given, qid=None), sizes
         queries = Queries(y, qid=given.qid, group=group, weight=given.weight, labels_by_name=given.labels)
-        self._last = labels, np.diff(queries.boundaries)
+        self._last = labels, queries.group
         warn_of_cut_queries(fitted, query_sizes(given.X, given.qid, queries.boundaries))
         return queries
 

@@ -6,8 +6,6 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from boostplug.comparison.inputs.columns import PARTS, TODAY, TableColumns, read_table, scores_today, split_by_query
 from boostplug.core.checks import column_names, shown
 from boostplug.core.warning import warn_user
@@ -43,7 +41,7 @@ def folds_of(train: Any, valid: Any, test: Any, columns: TableColumns) -> list[l
 
 def _check_sizes(train: CheckedInputs, columns: TableColumns) -> None:
     """Raise if no query has two documents, and warn if few have: the query ids may be another column."""
-    sizes = np.diff(train.queries.boundaries)
+    sizes = train.queries.group
     n = int((sizes > 1).sum())
     if n < _FEW_OF_QUERIES * len(sizes):
         is_it = "" if columns.label is None else f" Is {columns.qid!r} the column of query ids? Pass qid= (--qid)."
