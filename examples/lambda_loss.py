@@ -21,12 +21,11 @@ class NDCGLoss2(bp.Loss):
     """Σ w log(1 + exp(F_j - F_i)) over pairs with r_i > r_j; equal ranks would weigh nothing."""
 
     mu: float = 10.0
-    # w follows ranks, which jump; documents of equal scores get ranks by row; gains are 2^r - 1
+    grades = bp.LabelRange(
+        0.0, 30.0
+    )  # w follows ranks, which jump and go by row among equal scores
     traits = bp.Traits(
-        hessian="model",
-        gradient_of_value=False,
-        ties_in_row_order=True,
-        labels=bp.LabelRange(0.0, 30.0),
+        hessian="model", gradient_of_value=False, ties_in_row_order=True, labels=grades
     )
 
     def pairs(self, scores, queries):
