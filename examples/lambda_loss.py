@@ -21,10 +21,8 @@ class NDCGLoss2(bp.Loss):
     """Σ w log(1 + exp(F_j - F_i)) over pairs with r_i > r_j; equal ranks would weigh nothing."""
 
     mu: float = 10.0
-    grades = bp.LabelRange(
-        0.0, 30.0
-    )  # w follows ranks, which jump and go by row among equal scores
-    traits = bp.Traits(
+    grades = bp.LabelRange(0.0, 30.0)  # of gains 2^r - 1
+    traits = bp.Traits(  # w follows ranks, which jump, and go by row among equal scores
         hessian="model", gradient_of_value=False, ties_in_row_order=True, labels=grades
     )
 
