@@ -21,7 +21,7 @@ ENGINES = ("solr", "elasticsearch-ltr", "opensearch-ltr", "ranklib", "vespa")
 N_FEATURES = 5
 RANKERS = [
     bp.RankBoostRanker(n_estimators=20),
-    bp.NDCGBoostRanker(n_estimators=5, classifier=DecisionTreeClassifier(max_depth=3, random_state=0)),
+    bp.NDCGBoostRanker(n_estimators=5, classifier=DecisionTreeClassifier(max_depth=3), random_state=0),
 ]
 
 
