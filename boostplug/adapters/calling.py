@@ -66,10 +66,10 @@ def _on_worker(loss: Any, workers: Workers, adapter: Adapter, scores: Any, datas
         queries = queries_of(adapter, dataset)
         scores = scores if queries.n_rows else np.empty(0)
         with threads_of_framework(adapter.threads(dataset)):
-            n_queries, *totals = exchange.sum(np.r_[queries.n_queries, loss.totals(scores, queries)])
-            if not n_queries:
+            of_all = exchange.sum(np.r_[queries.n_queries, loss.totals(scores, queries)])
+            if not of_all[0]:
                 raise ValueError(NO_QUERIES)
-            gradient, hessian = loss.gradient_hessian(scores, queries, totals=np.array(totals))
+            gradient, hessian = loss.gradient_hessian(scores, queries, totals=of_all[1:])
         g, h, learns = as_single(loss, gradient, hessian)
         learns = bool(exchange.sum(np.array([float(learns)]))[0])
     if not learns and queries.n_rows:
