@@ -34,7 +34,7 @@ def weighed(parts):
 
 def test_labels_of_lists_that_were_shown_are_warned_of(parts, weighed, tmp_path):
     """There is a verdict all the same, as for one who does not name the positions."""
-    result = compared(*parts[:3])
+    result = compared(*parts[:3], rounds=300)
     words = "The labels of valid and test come from lists that were shown (position), and favour the order there"
     outcome = result.document["recommendation"]["outcome"]
     assert outcome in {"better", "worse", "level", "unchallenged"}
