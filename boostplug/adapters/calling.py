@@ -36,12 +36,12 @@ def derivatives_for_framework(
     gradient, hessian : ndarray of shape (n_rows,), float32
     """
     adapter = adapter_of(b)
-    workers = adapter.workers() if adapter is not None and adapter.workers is not None else None
-    if adapter is not None and workers is not None:
-        return _on_worker(loss, workers, adapter, a, b)
     if adapter is None:
         scores, queries, n_threads = b, queries_of_arrays(a, weight, group), None
     else:
+        workers = None if adapter.workers is None else adapter.workers()
+        if workers is not None:
+            return _on_worker(loss, workers, adapter, a, b)
         queries, n_threads = queries_of(adapter, b), adapter.threads(b)
         scores = a if queries.n_rows else np.empty(0)
     if not queries.position_is_rank and not loss.traits.positions:

@@ -117,13 +117,7 @@ def judged_by_score(scores: Floats, code: Ints, start: int, stop: int, workspace
 
 @compiled()
 def _discordance(
-    first: int,
-    last: int,
-    scores: Floats,
-    grades: Grades,
-    boundaries: Ints,
-    in_order: bool,
-    out: Floats,
+    first: int, last: int, scores: Floats, grades: Grades, boundaries: Ints, in_order: bool, out: Floats
 ) -> None:
     """Count the pairs of judged documents of each query: misordered, tied despite different grades, and all tied ones.
 
@@ -170,13 +164,7 @@ def discordance(scores: Floats, grades: Grades, boundaries: Ints, *, in_order: b
 
 @compiled()
 def _rank_sums(
-    first: int,
-    last: int,
-    scores: Floats,
-    grades: Grades,
-    boundaries: Ints,
-    in_order: bool,
-    out: Floats,
+    first: int, last: int, scores: Floats, grades: Grades, boundaries: Ints, in_order: bool, out: Floats
 ) -> None:
     """Sum the products and squares of the centred ranks of the judged documents, x by score and y by grade.
 
