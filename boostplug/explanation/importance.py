@@ -1,21 +1,25 @@
 """`importance`: how much each feature orders documents within queries."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from functools import partial
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import sparse
 
 from boostplug.core.arrays import Floats, Ints
 from boostplug.core.checks import check_integer, column_names
 from boostplug.core.extras import imported
 from boostplug.core.randomness import RandomState, generator
-from boostplug.data.inputs import FIT, Inputs
+from boostplug.data.inputs import Inputs
 from boostplug.data.queries import Queries
 from boostplug.data.tables import check_computed, rows_of
 from boostplug.estimators.inputs import RankingScore, inputs_to_judge, metric_of_score
 from boostplug.explanation.contributions import ReadModel, read_model
+from boostplug.explanation.pictures import MOST, check_plot, save_bars
 from boostplug.metrics import Metric
 
 _BLOCK = 65536  # rows whose contributions are held at once, or those of one query
@@ -28,10 +32,10 @@ def importance(
     *,
     qid: ArrayLike | str | None = None,
     group: ArrayLike | None = None,
-    labels: Mapping[str, ArrayLike | str] | None = None,
     metric: Metric | str | None = None,
     n_repeats: int = 5,
     random_state: RandomState = 0,
+    plot: str | Path | None = None,
 ) -> Any:
     r"""Return how much each feature orders the documents of a query, the most important features first.
 
@@ -61,14 +65,14 @@ def importance(
         Query id of each row; the rows of a query stand together. Give `qid`, `group` or a column named qid.
     group : array-like of int, optional
         Sizes of the queries in row order.
-    labels : mapping of str to array-like, optional
-        More labels by name, for a metric on one of them.
     metric : Metric or str, optional
         What shuffling loses. Default: NDCG@10.
     n_repeats : int, default 5
         Number of times that each column is shuffled.
     random_state : int, Generator or RandomState, default 0
         Shuffles the columns.
+    plot : str or Path, optional
+        File that ends with .svg or .png, for a picture: bars of the 15 most important features.
 
     Returns
     -------
@@ -80,7 +84,9 @@ def importance(
     Raises
     ------
     ValueError
-        If the queries, labels or parameters are wrong, or as in `why`.
+        If the queries, labels, the metric or `n_repeats` are wrong, or for the model, X and `plot` as in `why`.
+    NotFittedError, ImportError, FileExistsError
+        As in `why`.
 
     Notes
     -----
@@ -102,15 +108,12 @@ def importance(
     1     age         0.0
     """
     check_integer("n_repeats", n_repeats, 1)
+    check_plot(plot)
     check_computed(X)
-    y_or_zeros = np.zeros(X.shape[0] if hasattr(X, "shape") else len(X)) if y is None else y
-    arguments = {"X": X, "y": y_or_zeros, "qid": qid, "group": group, "labels": labels}
-    keep = column_names(X)  # which may equal labels: nothing is learnt here
-    if isinstance(ranker, RankingScore):
-        inputs = inputs_to_judge(ranker, **arguments, keep=keep)
-    else:
-        inputs = Inputs(**arguments, keep=keep, arguments=FIT)
-    given = inputs.check()
+    labels = np.zeros(X.shape[0] if hasattr(X, "shape") else len(X)) if y is None else y
+    inputs = partial(inputs_to_judge, ranker) if isinstance(ranker, RankingScore) else Inputs
+    # Nothing is learnt here, so a column may equal the labels.
+    given = inputs(X=X, y=labels, qid=qid, group=group, keep=column_names(X)).check()
     model = read_model(ranker, given.X)
     values = _moved_within_queries(model, given.queries.boundaries)
     frame = imported("pandas", "importance needs").DataFrame({"feature": model.names, "importance": values})
@@ -118,7 +121,11 @@ def importance(
         judge, random = metric_of_score(metric), generator(random_state)
         losses = np.array([*_losses(model, given.queries, judge, values > 0.0, n_repeats, random)])
         frame["permutation_mean"], frame["permutation_std"] = losses.mean(axis=1), losses.std(axis=1)
-    return frame.sort_values("importance", ascending=False, kind="stable", ignore_index=True)
+    frame = frame.sort_values("importance", ascending=False, kind="stable", ignore_index=True)
+    if plot is not None:
+        most = frame.head(MOST)
+        save_bars(plot, f"importance of {len(most)} of {len(frame)} features", most["feature"], most["importance"])
+    return frame
 
 
 def _moved_within_queries(model: ReadModel, boundaries: Ints) -> Floats:
@@ -156,9 +163,8 @@ def _with_column_of(X: Any, column: int, rows: Ints) -> Any:
         X = X.copy(deep=False)
         X.isetitem(column, X.iloc[rows, column].array)
     elif hasattr(X, "nnz"):
-        X = X.tolil(copy=True)
-        X[:, column] = X[rows, column]
-        X = X.tocsr()
+        X = X.tocsc()
+        X = sparse.hstack([X[:, :column], X[:, [column]][rows], X[:, column + 1 :]], format="csr")
     else:
         X = np.array(X)
         X[:, column] = X[rows, column]

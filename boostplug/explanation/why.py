@@ -1,5 +1,6 @@
 """`why`: what each feature adds to the difference between the scores of two documents."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -8,9 +9,10 @@ from boostplug.core.checks import check_integer
 from boostplug.core.extras import imported
 from boostplug.data.tables import rows_of
 from boostplug.explanation.contributions import read_model
+from boostplug.explanation.pictures import MOST, check_plot, save_bars
 
 
-def why(ranker: Any, X: Any, above: int, below: int | None = None) -> Any:
+def why(ranker: Any, X: Any, above: int, below: int | None = None, *, plot: str | Path | None = None) -> Any:
     """Return why a model ranks one document above another: what each feature adds to the difference of their scores.
 
     The contributions are exact TreeSHAP values (Lundberg et al., Nature Machine Intelligence 2020), as LightGBM and
@@ -25,6 +27,8 @@ def why(ranker: Any, X: Any, above: int, below: int | None = None) -> Any:
         As for `predict`.
     above, below : int
         Rows of X, counted from 0. Without `below`, the score of the row `above` is explained by itself.
+    plot : str or Path, optional
+        File that ends with .svg or .png, for a picture: a step for each of the 15 largest contributions.
 
     Returns
     -------
@@ -36,7 +40,14 @@ def why(ranker: Any, X: Any, above: int, below: int | None = None) -> Any:
     Raises
     ------
     ValueError
-        If the rows are not in X, the model is none of these or has linear trees of LightGBM, or as in `predict`.
+        If `above` or `below` is no row of X, the model is none of these or has several scores per row, LightGBM's trees
+        are linear, X has other columns than in training, or `plot` has another suffix.
+    NotFittedError
+        If the ranker is not fitted.
+    ImportError
+        If matplotlib is not installed, for `plot`.
+    FileExistsError
+        If `plot` is a file that holds something else than a picture.
 
     Notes
     -----
@@ -58,24 +69,35 @@ def why(ranker: Any, X: Any, above: int, below: int | None = None) -> Any:
     0    bm25    1.0    0.0           2.0
     1     age   -1.0    3.0          -1.0
     """
+    check_plot(plot)
     model = read_model(ranker, X)
     documents = {"above": above} if below is None else {"above": above, "below": below}
     last = model.X.shape[0] - 1
     rows = [check_integer(name, row, 0, ", a row of X", most=last) for name, row in documents.items()]
-    contributions = model.contributions(rows_of(model.X, rows))
-    pandas = imported("pandas", "why needs")
-    values = _values(pandas, rows_of(model.table, rows))
+    pandas, table = imported("pandas", "why needs"), rows_of(model.table, rows)
+    table = table.to_pandas() if hasattr(table, "to_pandas") else table.toarray() if hasattr(table, "nnz") else table
+    values = pandas.DataFrame(table).astype(object).to_numpy().tolist()
     frame = pandas.DataFrame({"feature": model.names, **dict(zip(documents, values, strict=True))})
+    contributions = model.contributions(rows_of(model.X, rows))
     frame["contribution"] = contributions[0, :-1] - (0.0 if below is None else contributions[1, :-1])
     frame = frame.sort_values("contribution", key=np.abs, ascending=False, kind="stable", ignore_index=True)
     if below is None:
         frame.attrs["base"] = float(contributions[0, -1])
+    if plot is not None:
+        _save_steps(plot, frame)
     return frame
 
 
-def _values(pandas: Any, rows: Any) -> list[list[Any]]:
-    """Return the values of some rows of a table of any kind."""
-    if hasattr(rows, "to_pandas"):  # of polars, pyarrow
-        rows = rows.to_pandas()
-    rows = pandas.DataFrame(rows.toarray() if hasattr(rows, "nnz") else rows)
-    return [[rows.iat[row, column] for column in range(rows.shape[1])] for row in range(len(rows))]
+def _save_steps(path: str | Path, frame: Any) -> None:
+    """Draw each contribution from where the last one ends, and many small ones as one."""
+    labels = [
+        f"{name} = {' | '.join(f'{value:.4g}' if isinstance(value, float) else str(value) for value in values)}"
+        for name, *values in frame.drop(columns="contribution").itertuples(index=False)
+    ]
+    steps, start = frame["contribution"].tolist(), frame.attrs.get("base", 0.0)
+    if len(steps) > MOST:
+        labels[MOST - 1 :], steps[MOST - 1 :] = [f"{len(steps) - MOST + 1} others"], [sum(steps[MOST - 1 :])]
+    ends = start + np.cumsum(steps)
+    of_one, of_two = f"score {ends[-1]:.4g}, from the base {start:.4g}", f"difference of the scores: {ends[-1]:.4g}"
+    title = f"{of_two} (values: above | below)" if "below" in frame else of_one
+    save_bars(path, title, labels, steps, ends - steps)

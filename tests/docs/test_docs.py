@@ -62,9 +62,14 @@ CLUSTER = "LocalCluster("  # in a script, which its workers import
 TOLD = [page for page in PAGES if any(name for name, _ in blocks(page))]  # their blocks go on from one to the next
 
 
+def tutorial_pages():
+    """Return the tutorials, and the guide that prints tables as they do."""
+    return [*sorted((ROOT / "docs" / "tutorials").glob("*.md")), ROOT / "docs" / "guides" / "what_has_it_learnt.md"]
+
+
 def python_blocks():
     for page in PAGES:
-        if page.parent.name == "tutorials":
+        if page in tutorial_pages():
             continue  # told in order, with what they print
         for i, (_, block) in enumerate(blocks(page) if page not in TOLD else ()):
             marks = [pytest.mark.ci] if page.stem != "README" or i > 0 else []
@@ -132,7 +137,7 @@ def steps(page):
 
 
 def tutorials():
-    for page in sorted((ROOT / "docs" / "tutorials").glob("*.md")):
+    for page in tutorial_pages():
         if steps(page):
             marks = [pytest.mark.cluster] if CLUSTER in page.read_text() else []
             yield pytest.param(page, id=page.stem, marks=marks)
