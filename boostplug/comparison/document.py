@@ -18,7 +18,11 @@ SCHEMA = "boostplug.compare/5"
 
 
 def as_document(
-    comparison: Comparison, decision: Decision | None, notes: Sequence[str], command: str | None
+    comparison: Comparison,
+    decision: Decision | None,
+    notes: Sequence[str],
+    command: str | None,
+    importance: Sequence[Mapping[str, Any]],
 ) -> dict[str, Any]:
     """Return `CompareResult.document`."""
     data, plan = comparison.data, comparison.plan
@@ -57,7 +61,9 @@ def as_document(
         "warnings": data.all_warnings,
         "notes": [*notes, *comparison.notes_on_columns()],
         "methods": [*_rows(comparison, decision).values()],
-        "recommendation": None if decision is None else _recommendation(comparison, decision),
+        "recommendation": None
+        if decision is None
+        else {**_recommendation(comparison, decision), "importance": importance},
         "call": recommendation.call(comparison),
         "command": command,
     }

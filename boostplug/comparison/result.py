@@ -14,6 +14,7 @@ from boostplug.comparison.decision import Decision, decide
 from boostplug.comparison.document import as_document, not_run
 from boostplug.comparison.examples import examples
 from boostplug.comparison.inputs.columns import TODAY
+from boostplug.comparison.reasons import most_important, reasons
 from boostplug.comparison.report.page import page
 from boostplug.comparison.report.picture import picture
 from boostplug.comparison.report.table import frame, markdown, render, text
@@ -107,10 +108,14 @@ class CompareResult:
         found, reasons = decide(self.outcomes), self.outcomes.data.reasons
         return found and replace(found, outcome=Outcome.DOUBTFUL if reasons else found.outcome, reasons=reasons)
 
+    @cached_property
+    def _importance(self) -> list[dict[str, Any]]:
+        return [] if self._decision is None else most_important(self.outcomes, self._decision.recommended)
+
     @property
     def document(self) -> dict[str, Any]:
         """All results except the values of single queries, in JSON's types: the content of `to_json` and the report."""
-        return as_document(self.outcomes, self._decision, self._notes, self.command)
+        return as_document(self.outcomes, self._decision, self._notes, self.command, self._importance)
 
     @property
     def recommendation(self) -> str:
@@ -188,17 +193,19 @@ class CompareResult:
     def to_html(self, path: str | Path) -> None:
         """Write one self-contained HTML page to send to those who decide; it loads nothing from the network.
 
-        It has the recommendation, the differences with their intervals, ten queries whose order changes most, all
-        methods, learning curves, and the set-up with the call that repeats the comparison.
+        It has the recommendation, the differences with their intervals, the columns that order most,
+        ten queries whose order changes most, all methods, learning curves, and the set-up with the call that repeats the comparison.
 
         Raises
         ------
         ImportError
             If Jinja2 is not installed: ``pip install 'boostplug[report]'``.
         """
-        found = self.examples().to_dict("records") if self._decision and self._decision.compares else []
+        found, why = list[Any](), list[Any]()
+        if self._decision and self._decision.compares:
+            found, why = self.examples().to_dict("records"), reasons(self.outcomes, self._decision.pairs, 10)
         today = datetime.now().astimezone().date().isoformat()
-        write_file(path, page({**self.document, "examples": found, "date": today}))
+        write_file(path, page({**self.document, "examples": found, "reasons": why, "date": today}))
 
     def plot(self, path: str | Path | None = None) -> Any:
         """Return the first screen of the page as a figure of matplotlib, and write it to a file if `path` is given.

@@ -111,9 +111,10 @@ def importance(
     check_plot(plot)
     check_computed(X)
     labels = np.zeros(X.shape[0] if hasattr(X, "shape") else len(X)) if y is None else y
-    inputs = partial(inputs_to_judge, ranker) if isinstance(ranker, RankingScore) else Inputs
-    # Nothing is learnt here, so a column may equal the labels.
-    given = inputs(X=X, y=labels, qid=qid, group=group, keep=column_names(X)).check()
+    own = isinstance(ranker, RankingScore)
+    inputs = partial(inputs_to_judge, ranker) if own else Inputs
+    unread = inputs(X=X, y=labels, qid=qid, group=group, keep=column_names(X))  # a column may equal labels here
+    given = unread.check(ranker.training_summary_.schema if own else None)
     model = read_model(ranker, given.X)
     values = _moved_within_queries(model, given.queries.boundaries)
     frame = imported("pandas", "importance needs").DataFrame({"feature": model.names, "importance": values})

@@ -185,3 +185,10 @@ def test_wrong_arguments_are_refused():
         bp.importance(model, X, Y, qid=QID, metric="no metric")
     with pytest.raises(ValueError, match="ranker must be a fitted ranker"):
         bp.importance("model.txt", X, qid=QID)
+
+
+def test_texts_are_the_categories_of_the_training_set():
+    model, rows = fitted("lightgbm, categories")
+    as_text = rows.assign(colour=rows["colour"].astype(object))
+    assert bp.importance(model, as_text, qid=QID).equals(bp.importance(model, rows, qid=QID))
+    assert bp.why(model, as_text, 0, 5)["contribution"].equals(bp.why(model, rows, 0, 5)["contribution"])
