@@ -18,11 +18,7 @@ SCHEMA = "boostplug.compare/5"
 
 
 def as_document(
-    comparison: Comparison,
-    decision: Decision | None,
-    notes: Sequence[str],
-    command: str | None,
-    importance: Sequence[Mapping[str, Any]],
+    comparison: Comparison, decision: Decision | None, notes: Sequence[str], command: str | None
 ) -> dict[str, Any]:
     """Return `CompareResult.document`."""
     data, plan = comparison.data, comparison.plan
@@ -61,9 +57,7 @@ def as_document(
         "warnings": data.all_warnings,
         "notes": [*notes, *comparison.notes_on_columns()],
         "methods": [*_rows(comparison, decision).values()],
-        "recommendation": None
-        if decision is None
-        else {**_recommendation(comparison, decision), "importance": importance},
+        "recommendation": None if decision is None else _recommendation(comparison, decision),
         "call": recommendation.call(comparison),
         "command": command,
     }
@@ -115,6 +109,7 @@ def _recommendation(comparison: Comparison, decision: Decision) -> dict[str, Any
         "worse": worse,
         "chosen": [method.names for method, _ in decision.pairs.values()],
         "counts": plain_counts(comparison, decision) if decision.compares else None,
+        "importance": decision.importance,
         "doubled": comparison.doubled(best),
         "rounds": of_estimator["rounds"],
         "params": of_estimator["params"],

@@ -20,16 +20,31 @@ _MOST_COLUMNS = 4
 _NEED = "examples of a comparison need"
 
 
-def examples(comparison: Comparison, pairs: MethodPairs, n: int) -> Any:
-    """Return the top documents of the `n` test queries whose order changes most; see `CompareResult.examples`."""
+Swap = tuple[int, tuple[int, int], tuple[int, int, int]]
+"""The first change of an order: the fold, the row that is now at that place and the row that was, and three places.
+
+The places are this one, that of the first row before, and that of the second row now.
+"""
+
+
+def examples(comparison: Comparison, pairs: MethodPairs, n: int) -> tuple[Any, list[Swap]]:
+    """Return the top documents of the `n` test queries whose order changes most, and the first change of each.
+
+    See `CompareResult.examples`.
+    """
     pd, tests = imported("pandas", _NEED), comparison.data.tests
-    means, places = _orders(comparison, pairs)
-    tables, features = [pd.DataFrame(columns=OWN)], [pd.DataFrame()]
+    new_scores, old_scores = comparison.paired(pairs, lambda run: run.scores)
+    means = {fold: (scores, old_scores[fold]) for fold, scores in new_scores.items()}
+    places = {fold: [_places(one, tests[fold].queries) for one in both] for fold, both in means.items()}
+    tables, features, swaps = [pd.DataFrame(columns=OWN)], [pd.DataFrame()], list[Swap]()
     for change, fold, query in _most_changed(comparison, means, places)[:n]:
         queries, (new, old) = judging_queries(comparison, fold), places[fold]
         rows = np.arange(*queries.boundaries[query : query + 2])
         rows = rows[np.minimum(new, old)[rows] <= DEPTH]
         rows = rows[np.argsort(new[rows])]
+        one = rows[np.argmax(new[rows] != old[rows])]
+        other = rows[np.argmax(old[rows] == new[one])]
+        swaps.append((fold, (one, other), (new[one], old[one], new[other])))
         features.append(_features(tests[fold], rows))
         columns = (new, old, queries.labels, *means[fold])
         values = (tests[fold].ids[query], change, *(column[rows] for column in columns))
@@ -37,33 +52,7 @@ def examples(comparison: Comparison, pairs: MethodPairs, n: int) -> Any:
     table, of_rows = (pd.concat(some[1:] or some) for some in (tables, features))
     in_use = (comparison.data.columns.today or "").removeprefix("-")
     others = of_rows.drop(columns=[name for name in (in_use, *OWN) if name in of_rows])
-    return pd.concat([table, others[_telling(others, table)]], axis=1)
-
-
-def swapped(comparison: Comparison, pairs: MethodPairs, n: int) -> list[tuple[int, Ints, list[Ints]]]:
-    """Return for the same `n` queries the fold, two rows, and the new and old places of both.
-
-    They are the rows at the first place of which the new and the old order have different ones, the new one first.
-    """
-    means, places = _orders(comparison, pairs)
-    found = []
-    for _, fold, query in _most_changed(comparison, means, places)[:n]:
-        begin, end = comparison.data.tests[fold].queries.boundaries[query : query + 2]
-        new, old = (begin + np.argsort(of[begin:end]) for of in places[fold])
-        first = np.argmax(new != old)
-        rows = np.array([new[first], old[first]])
-        found.append((fold, rows, [of[rows] for of in places[fold]]))
-    return found
-
-
-def _orders(
-    comparison: Comparison, pairs: MethodPairs
-) -> tuple[dict[int, tuple[Floats, Floats]], dict[int, list[Ints]]]:
-    """Return for each fold the new and the old scores, means over seeds, and places."""
-    new_scores, old_scores = comparison.paired(pairs, lambda run: run.scores)
-    means = {fold: (scores, old_scores[fold]) for fold, scores in new_scores.items()}
-    tests = comparison.data.tests
-    return means, {fold: [_places(one, tests[fold].queries) for one in both] for fold, both in means.items()}
+    return pd.concat([table, others[_telling(others, table)]], axis=1), swaps
 
 
 def _places(scores: Floats, queries: Queries) -> Ints:

@@ -105,17 +105,16 @@ class CompareResult:
 
     @cached_property
     def _decision(self) -> Decision | None:
-        found, reasons = decide(self.outcomes), self.outcomes.data.reasons
-        return found and replace(found, outcome=Outcome.DOUBTFUL if reasons else found.outcome, reasons=reasons)
-
-    @cached_property
-    def _importance(self) -> list[dict[str, Any]]:
-        return [] if self._decision is None else most_important(self.outcomes, self._decision.recommended)
+        found, doubts = decide(self.outcomes), self.outcomes.data.reasons
+        if found is None:
+            return None
+        found = replace(found, outcome=Outcome.DOUBTFUL if doubts else found.outcome, reasons=doubts)
+        return replace(found, importance=most_important(self.outcomes, found.recommended))
 
     @property
     def document(self) -> dict[str, Any]:
         """All results except the values of single queries, in JSON's types: the content of `to_json` and the report."""
-        return as_document(self.outcomes, self._decision, self._notes, self.command, self._importance)
+        return as_document(self.outcomes, self._decision, self._notes, self.command)
 
     @property
     def recommendation(self) -> str:
@@ -193,17 +192,19 @@ class CompareResult:
     def to_html(self, path: str | Path) -> None:
         """Write one self-contained HTML page to send to those who decide; it loads nothing from the network.
 
-        It has the recommendation, the differences with their intervals, the columns that order most,
-        ten queries whose order changes most, all methods, learning curves, and the set-up with the call that repeats the comparison.
+        It has the recommendation, the differences with their intervals, the columns that order most, ten queries whose
+        order changes most and why, all methods, learning curves, and the set-up with the call that repeats the
+        comparison.
 
         Raises
         ------
         ImportError
             If Jinja2 is not installed: ``pip install 'boostplug[report]'``.
         """
-        found, why = list[Any](), list[Any]()
-        if self._decision and self._decision.compares:
-            found, why = self.examples().to_dict("records"), reasons(self.outcomes, self._decision.pairs, 10)
+        found, why, decision = list[Any](), list[Any](), self._decision
+        if decision and decision.compares:
+            table, swaps = examples(self.outcomes, decision.pairs, 10)
+            found, why = table.to_dict("records"), reasons(self.outcomes, decision.pairs, swaps)
         today = datetime.now().astimezone().date().isoformat()
         write_file(path, page({**self.document, "examples": found, "reasons": why, "date": today}))
 
@@ -259,7 +260,7 @@ class CompareResult:
                 "there are no examples: no finished method stands beside one that is in use; name what is in use "
                 "(today= or incumbent=), or see result.recommendation"
             )
-        return examples(self.outcomes, self._decision.pairs, n)
+        return examples(self.outcomes, self._decision.pairs, n)[0]
 
     def to_markdown(self, path: str | Path | None = None) -> str | None:
         """Write the table and the lines below it as Markdown; without `path`, return it."""

@@ -6,7 +6,6 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from boostplug.core.arrays import Floats
@@ -31,15 +30,8 @@ class ReadModel(NamedTuple):
     """Names of the features."""
     scores: _Function
     """Returns the predictions for rows of `X`."""
-    raw_contributions: _Function
-    """Returns the contributions as the framework has them."""
-
-    def contributions(self, rows: Any) -> Floats:
-        """Return the contribution of each feature to rows of `X`, and in the last column the base, which is added."""
-        values = self.raw_contributions(rows)
-        if np.shape(values) != (rows.shape[0], len(self.names) + 1):
-            raise ValueError("ranker has several scores per row, and a ranking has one; pass a model with one output")
-        return np.asarray(values.toarray() if sparse.issparse(values) else values, np.float64)
+    contributions: _Function
+    """Returns the contribution of each feature to rows of `X`, and in the last column the base, to which they add."""
 
 
 def read_model(ranker: Any, X: Any) -> ReadModel:
@@ -83,27 +75,32 @@ def _model_of(ranker: Any) -> Any:
 
 
 def _of_lightgbm(ranker: Any, booster: Any) -> _Function:
-    text, best = booster.model_to_string(num_iteration=1), booster.best_iteration
-    if "\n[linear_tree: 1]\n" in text:
-        raise ValueError("LightGBM computes no contributions of linear trees; train the ranker without linear_tree")
-    if "\naverage_output\n" not in text:
-        return partial(ranker.predict, pred_contrib=True)
-    n_trees = best if best > 0 else booster.current_iteration()
-    return lambda rows: ranker.predict(rows, pred_contrib=True) / n_trees  # of a random forest LightGBM has the sum
+    text = booster.model_to_string(num_iteration=1)
+    if "\n[linear_tree: 1]\n" in text or "\naverage_output\n" in text or booster.num_model_per_iteration() > 1:
+        what = "linear trees, random forests and models of several scores per row"
+        raise ValueError(f"LightGBM has no contributions to the scores of {what}; train boosted trees of constants")
+
+    def contributions(rows: Any) -> Floats:
+        values = ranker.predict(rows, pred_contrib=True)
+        return np.asarray(values.toarray() if hasattr(values, "nnz") else values)
+
+    return contributions
 
 
 def _of_xgboost(ranker: Any, booster: Any) -> Callable[..., Any]:
     """Return what predicts as the ranker does, with more arguments of the booster's `predict`."""
-    matrix, best = imported("xgboost", "its models need").DMatrix, None
+    best = None if getattr(ranker, "booster", "gblinear") == "gblinear" else booster.attr("best_iteration")
+    rounds = (0, 0 if best is None else int(best) + 1)
     names = {"missing": "missing", "nthread": "n_jobs", "feature_types": "feature_types"}
     given = {name: getattr(ranker, own, None) for name, own in names.items()}
-    if ranker is not booster and ranker.booster != "gblinear":
-        best = booster.attr("best_iteration")
-    rounds = (0, 0 if best is None else int(best) + 1)
+    matrix = imported("xgboost", "its models need").DMatrix
 
     def predicted(rows: Any, **kind: bool) -> Any:
         rows = matrix(with_text_categories(rows), enable_categorical=True, **given)
-        return booster.predict(rows, iteration_range=rounds, validate_features=False, **kind)
+        values = booster.predict(rows, iteration_range=rounds, validate_features=False, **kind)
+        if values.ndim != 1 + len(kind):
+            raise ValueError("the model has several scores per row, and a ranking has one; train it with one output")
+        return values.astype(np.float64)
 
     return predicted
 

@@ -105,10 +105,6 @@ LIGHTGBM = {
     "lightgbm, missing values": lambda: (lightgbm(HOLES, objective=bp.RankNet()), HOLES),
     "lightgbm, stopped early": lambda: (early_lightgbm(), X),
     "lightgbm, dart": lambda: (lightgbm(boosting_type="dart", drop_rate=0.5, random_state=0), X),
-    "lightgbm, random forest": lambda: (
-        lightgbm(plain=True, boosting_type="rf", bagging_freq=1, bagging_fraction=0.5),
-        X,
-    ),
     "lightgbm, categories": lambda: (lightgbm(FRAME, OF_COLOUR, **OF_CATEGORIES), FRAME),
     "lightgbm, polars": lambda: (lightgbm(polars_frame(), OF_COLOUR, **OF_CATEGORIES), polars_frame()),
     "lightgbm, pyarrow": lambda: (lightgbm(arrow_table()), arrow_table()),

@@ -25,7 +25,7 @@ def names(axes):
 def drawn(monkeypatch, tmp_path):
     """Return the axes that a call draws, which gets a path."""
     saved = []
-    monkeypatch.setattr("boostplug.explanation.pictures.save_figure", lambda figure, path: saved.append(figure))
+    monkeypatch.setattr("boostplug.explanation.explain.save_figure", lambda figure, path: saved.append(figure))
 
     def axes_of(call, *arguments, **more):
         frame = call(*arguments, **more, plot=tmp_path / "picture.svg")

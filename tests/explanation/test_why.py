@@ -148,16 +148,18 @@ def test_what_is_no_model_is_refused():
 
 
 def test_models_without_contributions_are_refused():
-    linear = lightgbm(objective=bp.QBRank(), linear_tree=True)
-    with pytest.raises(ValueError, match="no contributions of linear trees; train the ranker without linear_tree"):
-        bp.why(linear, X, 0, 1)
-    for several in (
+    for model in (
+        lightgbm(objective=bp.QBRank(), linear_tree=True),
+        lightgbm(plain=True, boosting_type="rf", bagging_freq=1, bagging_fraction=0.5),
         lgb.LGBMClassifier(**OF_LIGHTGBM).fit(X, Y),
-        xgb.XGBClassifier(**OF_XGBOOST).fit(X, Y),
-        xgb.XGBClassifier(**OF_XGBOOST).fit(X, Y).get_booster(),
+        lgb.Booster(model_str=lgb.LGBMClassifier(**OF_LIGHTGBM).fit(X, Y).booster_.model_to_string()),
     ):
-        with pytest.raises(ValueError, match="several scores per row"):
-            bp.why(several, X, 0, 1)
+        with pytest.raises(ValueError, match="no contributions to the scores of linear trees, random forests and mod"):
+            bp.why(model, X, 0, 1)
+    several = xgb.XGBClassifier(**OF_XGBOOST).fit(X, Y)
+    for model in (several, several.get_booster()):
+        with pytest.raises(ValueError, match="the model has several scores per row, and a ranking has one"):
+            bp.why(model, X, 0, 1)
 
 
 @pytest.mark.cluster

@@ -368,9 +368,10 @@ def about_columns(document: Document) -> str:
 
 def about_swap(why: Document) -> str:
     """Return sentences on the first place that the new order gives to another document."""
-    (place, now), (before, _) = why["new"], why["old"]
+    place, before, now = why["places"]
     moves = f"Place {place} goes to the document from place {before}, and the one that was there is now at place {now}."
-    return f"{moves} The difference of their scores is {short(why['difference'])}. These columns contribute most to it:"
+    difference = f"The difference of their scores is {decimals(why['difference'], 4)}."
+    return f"{moves} {difference} These columns contribute most to it:"
 
 
 def title(method: Document) -> str:
