@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from boostplug.core.arrays import Floats
-from boostplug.core.checks import shown
+from boostplug.core.checks import check_no_class, shown
 from boostplug.core.extras import imported
 from boostplug.data.tables import Schema, align, as_features, rows_of, schema_of, with_text_categories
 from boostplug.model.ensemble import Ensemble
@@ -36,6 +36,7 @@ class ReadModel(NamedTuple):
 
 def read_model(ranker: Any, X: Any) -> ReadModel:
     """Return a fitted ranker or booster with a table, which must have the columns of the training set."""
+    check_no_class("ranker", ranker, object)
     ranker = ranker.to_local() if hasattr(ranker, "to_local") else ranker  # of Dask
     table = ranker.select_features(X) if hasattr(ranker, "select_features") else X
     model = _model_of(ranker)

@@ -56,14 +56,14 @@ def why(ranker: Any, X: Any, above: int, below: int | None = None, *, plot: str 
     Raises
     ------
     ValueError
-        If `above` or `below` is no row of X, the model is none of these or has several scores per row, LightGBM's trees
-        are linear, X has other columns than in training, or `plot` has another suffix.
+        If `above` or `below` is no row of X, the model is none of these, has several scores per row, linear trees or is
+        a random forest of LightGBM's, X has other columns than in training, or `plot` has another suffix.
     NotFittedError
         If the ranker is not fitted.
     ImportError
         If matplotlib is not installed, for `plot`.
     FileExistsError
-        If `plot` is a file that holds something else than a picture.
+        If `plot` holds something else than a picture.
 
     Notes
     -----
@@ -178,9 +178,7 @@ def importance(
     Raises
     ------
     ValueError
-        If the queries, labels, the metric or `n_repeats` are wrong, or for the model, X and `plot` as in `why`.
-    NotFittedError, ImportError, FileExistsError
-        As in `why`.
+        If the queries, labels, the metric or `n_repeats` are wrong, and as in `why`.
 
     Notes
     -----
@@ -204,7 +202,8 @@ def importance(
     check_integer("n_repeats", n_repeats, 1)
     _check_plot(plot)
     check_computed(X)
-    labels = np.zeros(X.shape[0] if hasattr(X, "shape") else len(X)) if y is None else y
+    n_rows = len(X) if isinstance(X, (list, tuple)) else (getattr(X, "shape", None) or (0,))[0]
+    labels = np.zeros(n_rows) if y is None else y
     own = isinstance(ranker, RankingScore)
     inputs = partial(inputs_to_judge, ranker) if own else Inputs
     unread = inputs(X=X, y=labels, qid=qid, group=group, keep=column_names(X))  # a column may equal labels here

@@ -220,7 +220,7 @@ class Ensemble:
         ImportError
             If LightGBM is not installed.
         ValueError
-            If a feature as a ranker weighs less than 2.3e-308, which LightGBM does not read, or for X as in `predict`.
+            If a feature as a ranker weighs less than 2.3e-308, which LightGBM does not read, or X has other columns.
         """
         rows = None if X is None else self._checked(X)
         text = lightgbm_model(*self.trees_and_slopes, self.feature_names, self.n_features, rows)
