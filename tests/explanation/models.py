@@ -21,6 +21,7 @@ X[:, 2] = np.repeat(RNG.normal(size=N_QUERIES), SIZE)  # the same for all docume
 X[:, 3] = 1.5  # constant
 Y = np.clip(np.round(X[:, 0] - X[:, 1] * (X[:, 2] > 0) + RNG.normal(size=len(X)) * 0.5 + 1.0), 0, 4)
 HOLES = np.where((RNG.random(X.shape) < 0.15) & (X[0, 3] != X), np.nan, X)
+FILLED = np.nan_to_num(HOLES, nan=-9.0)
 COLOURS = RNG.choice(["red", "green", "blue"], len(X))
 FRAME = pd.DataFrame(X, columns=["price", "age in days", "season", "one", "noise"])
 FRAME.insert(1, "colour", pd.Categorical(COLOURS))
@@ -123,7 +124,7 @@ XGBOOST = {
     "xgboost, booster from a file": lambda: (loaded_xgboost(), X),
     "xgboost, a loss": lambda: (xgboost(objective=bp.QBRank()), X),
     "xgboost, missing values": lambda: (xgboost(HOLES, objective=bp.RankNet()), HOLES),
-    "xgboost, missing=1.5": lambda: (xgboost(missing=1.5), X),
+    "xgboost, missing=-9": lambda: (xgboost(FILLED, missing=-9), FILLED),
     "xgboost, stopped early": lambda: (early_xgboost(), X),
     "xgboost, regression": lambda: (xgboost(objective="reg:squarederror"), X),
     "xgboost, dart": lambda: (xgboost(booster="dart", rate_drop=0.5, random_state=0), X),

@@ -94,6 +94,15 @@ def test_arrays_go_by_place_and_get_the_names_of_the_training_set():
     assert as_array.equals(expected)
 
 
+@pytest.mark.parametrize("name", ["lightgbm, mean", "xgboost, booster from a file"])
+def test_a_table_names_the_columns_of_a_model_that_was_trained_on_an_array(name):
+    model, rows = fitted(name)
+    frame = FRAME.drop(columns="colour")
+    found, expected = bp.why(model, frame, 0, 1), bp.why(model, rows, 0, 1)
+    assert {*found["feature"]} == {*frame.columns}
+    assert found["contribution"].tolist() == expected["contribution"].tolist()
+
+
 def refusal_of(call):
     with pytest.raises((ValueError, TypeError)) as caught:
         call()
