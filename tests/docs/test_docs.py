@@ -116,7 +116,7 @@ TOLERANCE = 0.02  # of figures of trained trees, where another version of a libr
 
 
 def tolerance():
-    """Return 0 with the versions that made the pages: they print the same on processors with and without AVX-512."""
+    """Return 0 with the versions that made the pages: they print the same on processors with and without AVX2."""
     return 0.0 if OUTPUTS.same_versions() else TOLERANCE
 
 
