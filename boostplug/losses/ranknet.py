@@ -14,7 +14,7 @@ from boostplug.losses.base.traits import Traits
 class RankNet(SmoothPairLoss):
     r"""Logistic loss of the score difference, over all pairs of a query, in linear time.
 
-    The standard loss on pairs: every pair in the wrong order costs, nearly in proportion to its distance.
+    The standard loss on pairs: a pair in the wrong order costs nearly in proportion to its distance.
 
     .. math:: J_q(F) = c_q \sum_{r_i > r_j} \sqrt{v_i v_j}\; \log\left(1 + e^{-s\,(F_i - F_j)}\right)
 

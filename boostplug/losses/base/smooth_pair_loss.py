@@ -1,7 +1,7 @@
 """`SmoothPairLoss`: a smooth function of the score difference, summed over pairs in linear time.
 
-To add one, state its `PairFunction`, made of the value and two derivatives as NumPy functions, and, if grades have
-gains, its `grade_gains`; everything else is inherited. Where weights follow the current ranks, see `losses.base.lists`.
+To add one, state its `PairFunction`: the value and two derivatives as NumPy functions. If grades have gains, state its
+`grade_gains` too. Everything else is inherited. Where weights follow the current ranks, see `losses.base.lists`.
 """
 
 from abc import ABC, abstractmethod
