@@ -21,8 +21,8 @@ def set_pairs(dataset: Any, pairs: Pairs, *, labelled: Any = None) -> None:
     Parameters
     ----------
     dataset : lightgbm.Dataset or xgboost.DMatrix
-        Constructed or not. Without labels, or if all labels are 0 (LightGBM's replacement for missing labels), no row
-        counts as labelled, unless `labelled` is given.
+        Constructed or not. Without labels, no row counts as labelled, unless `labelled` is given. The same holds if all
+        labels are 0: LightGBM's replacement for missing labels.
     pairs : Pairs
         Rows of this dataset.
     labelled : array-like of bool of shape (n_rows,), optional
@@ -110,7 +110,7 @@ def set_positions(dataset: Any, positions: Any) -> None:
     ----------
     dataset : lightgbm.Dataset or xgboost.DMatrix
         Constructed or not. LightGBM turns its own ``Dataset(position=…)`` into categories in the order of appearance,
-        and subsets lose it, so it suits only losses that need no ranks.
+        and subsets lose it. So it suits only losses that need no ranks.
     positions : array-like of int of shape (n_rows,)
         Place of each row on its page, from 1.
 

@@ -1,7 +1,7 @@
 """Sums over the workers of a distributed training, and errors that all workers raise together.
 
 All workers add up the same number of sums in the same order. A worker with an error takes part in the next sum of the
-others and reports the error there; then all workers raise it. So none waits for a worker whose loss has raised. A
+others, and reports the error there. Then all workers raise it. So none waits for a worker whose loss has raised. A
 worker that dies is left to the framework.
 """
 

@@ -46,7 +46,7 @@ def as_native(values: Any) -> Any:
 
 
 def shown(value: Any) -> str:
-    """Return a value's repr for messages; a long one is shortened in the middle, a long list after some items."""
+    """Return a value's repr for messages, shortened in the middle, or for a long list after some items."""
     if isinstance(value, np.generic):
         value = value.item() if value.dtype.kind in "biufcSU" else str(value)
     try:

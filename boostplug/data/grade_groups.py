@@ -51,7 +51,7 @@ PairBlock = tuple[Ints, Ints]
 class GradeGroups:
     """Documents that are in a pair, sorted by query and grade.
 
-    A document is in a pair if it is labelled, has a positive weight, and its query holds another such document with
+    A document is in a pair if it is labelled and has a positive weight. Its query must hold another such document with
     another grade. All other documents are left out.
 
     Attributes

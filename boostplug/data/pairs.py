@@ -28,8 +28,8 @@ class Pairs(Immutable):
     weight : array-like of shape (n_pairs,), optional
         Weights, each 0 or from 1e-100 to 1e100; they are multiplied by √(w_i w_j) of the rows. Default: 1.
     margin : array-like of shape (n_pairs,), optional
-        The pair's grade gap, from 1e-100 to 1e100: how strong the preference is (`MPBoost` takes its distance, `QBRank`
-        takes it as τ). Default: 1.
+        The pair's grade gap, from 1e-100 to 1e100: how strong the preference is. `MPBoost` takes its distance, `QBRank`
+        takes it as τ. Default: 1.
 
     Raises
     ------
@@ -136,11 +136,11 @@ class Pairs(Immutable):
 
         Notes
         -----
-        With `impressions`, row i is preferred to row j if its click rate is higher, c_i / n_i > c_j / n_j, and j stands
-        where the rule says: at a smaller position, at the next one, anywhere. The weight is c_i - n_i c_j / n_j: the
-        clicks on i beyond those that j's rate would have given. With one impression of each row these are the pairs
+        With `impressions`, row i is preferred to row j if its click rate is higher, c_i / n_i > c_j / n_j. Also, j must
+        stand where the rule says: at a smaller position, at the next one, anywhere. The weight is c_i - n_i c_j / n_j:
+        the clicks on i beyond those that j's rate would have given. With one impression of each row these are the pairs
         and weights of the rule. Zheng et al. (2007) compare the click rates of two documents too, and keep pairs whose
-        rates differ significantly; the weight is ours.
+        rates differ significantly. The weight is ours.
 
         A page of n rows with c clicked ones takes O(c n).
 

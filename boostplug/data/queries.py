@@ -214,8 +214,8 @@ class Queries(Immutable):
     def remember(self, key: tuple[Hashable, ...], build: Callable[[], _R], *, limit: int = 8) -> _R:
         """Return ``build()``, cached as long as these queries live, for values that depend only on the data.
 
-        At most `limit` values are kept per first element of `key`, the newest ones, so that a new lambda in every round
-        does not fill the memory.
+        At most `limit` values are kept per first element of `key`, the newest ones. So a new lambda in every round does
+        not fill the memory.
         """
         # No lock, which a forked child could inherit locked; each of these operations on a dictionary is atomic.
         kept: dict[tuple[Hashable, ...], Any] = self.__dict__.setdefault("_kept", {})

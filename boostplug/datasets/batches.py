@@ -45,7 +45,7 @@ def batches_by_query(
         Columns; `weight` is optional. Ids are integers or text; if files hold both, all become text. Weights are per
         row.
     rows : int, default 131072
-        A batch takes as many complete queries as have no more rows than this together; a longer query is a batch of its
+        A batch takes as many complete queries as have no more rows than this together. A longer query is a batch of its
         own.
     features : sequence of str, optional
         Columns, in the order in which the batches have them: integers, floats, decimals, booleans. Default: all others

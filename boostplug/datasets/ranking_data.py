@@ -49,7 +49,7 @@ class RankingData(Mapping[str, Any]):
     Attributes
     ----------
     X : ndarray, sparse matrix or pandas.DataFrame of shape (n_rows, n_features)
-        As given, float32 where a loader has read it; lists as arrays, tables of polars and pyarrow as pandas
+        As given, float32 if a loader has read it. Lists become arrays, and tables of polars and pyarrow pandas
         DataFrames.
     y : ndarray of shape (n_rows,), float64
     qid : ndarray of shape (n_rows,)

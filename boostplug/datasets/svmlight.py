@@ -1,7 +1,7 @@
 # mypy: disallow-untyped-decorators=False
 """The compiled parser of svmlight lines, over a block of bytes.
 
-A block ends with a newline, as each of its lines does, and every loop stops at one: no loop needs to ask for the end of
+A block ends with a newline, as each of its lines does. Every loop stops at one, so no loop needs to ask for the end of
 the buffer. Words, and numbers that it may round wrongly, are left to Python, as the span of the token.
 """
 
@@ -136,7 +136,7 @@ def _parse_label(buf: Bytes, at: int, out: Block) -> int:
 
 @inlined()
 def _parse_query(buf: Bytes, at: int, out: Block) -> int:
-    """Parse the query's id of a row, if there is one; begin a run where it is not that of the row before."""
+    """Parse the query's id of a row, if there is one. Begin a run if it is not that of the row before."""
     first = end = at
     if buf[at] == 113 and buf[at + 1] == 105 and buf[at + 2] == 100 and buf[at + 3] == 58:  # qid:
         first = at + 4

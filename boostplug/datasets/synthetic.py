@@ -1,8 +1,8 @@
 """Synthetic ranking data that resembles web search, and the fixed set that stands in where no data are given.
 
-Everything that decides a value is an addition, a product, a quotient, a square root or a comparison of uniform draws,
-each rounded the same on every platform: no exponential or logarithm of a library, no sum in an order of its choice. So
-a seed means the same data wherever NumPy's PCG64 and its uniform draws do.
+Everything that decides a value is an addition, a product, a quotient, a square root or a comparison of uniform draws.
+Each is rounded the same on every platform. There is no exponential or logarithm of a library, and no sum in an order of
+its choice. So a seed means the same data wherever NumPy's PCG64 and its uniform draws do.
 """
 
 from collections.abc import Sequence

@@ -59,9 +59,9 @@ class MPBoost(PairLoss):
         The paper's directed distance of a grade gap: `BinaryDistance`, `LinearDistance`, `LogDistance` or
         `LogisticDistance`. Or any function from a float64 array of gaps > 0 to a float64 array of distances. These must
         be positive (the paper's condition 3), else they are refused. They should grow with the gap (condition 4), else
-        a warning says so. The function sees gaps rounded to 12 significant digits, so that .3 - .2 and .2 - .1 are one
-        gap. Define it at the top of a module if the loss is to be pickled. Of the data's largest gap, the distance must
-        be from 1e-90 to 1e90.
+        a warning says so. The function sees gaps rounded to 12 significant digits: .3 - .2 and .2 - .1 are one gap.
+        Define it at the top of a module if the loss is to be pickled. Of the data's largest gap, the distance must be
+        from 1e-90 to 1e90.
     hessian : {"newton", "gentle", "bound"}
         "newton": :math:`h_i = \sum_j d^2 w`, the true second derivative (kind "exact"). "gentle":
         :math:`h_i = \sum_j w`, the paper's GentleBoost step, which takes :math:`|d| ≈ 1` (kind "model"). "bound":

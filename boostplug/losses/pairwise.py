@@ -32,8 +32,8 @@ class PairwiseLoss(SmoothPairLoss):
 
     .. math:: J_q(F) = c_q \sum_{r_i > r_j} \sqrt{v_i v_j}\; w(r_i, r_j)\; \rho(F_i - F_j)
 
-    with v the row weights, w of `weight` and :math:`c_q` of `normalization`. Explicit pairs (`boostplug.Pairs`) take
-    the place of those from the grades, with their own weights in place of w.
+    with v the row weights, w of `weight` and :math:`c_q` of `normalization`. Explicit pairs (`boostplug.Pairs`) replace
+    those from the grades, and their own weights replace w.
 
     Parameters
     ----------

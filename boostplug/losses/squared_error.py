@@ -58,7 +58,7 @@ class SquaredError(Loss):
     Scale: outputs are multiplied by the number of the labelled rows over their total weight: 1 without weights.
 
     :math:`|r - F|` is cut at 1e150. Centred, labels and scores are taken relative to those of the query's heaviest
-    document, so that no offset costs digits.
+    document. So no offset costs digits.
 
     References
     ----------

@@ -83,7 +83,7 @@ class DCG(RankMetric):
     .. math:: \sum_{j=1}^{\min(k, n)} d_j\, g(r_{(j)})
 
     The QBRank paper's DCG-5 is ``DCG(5)``. Unlike `NDCG` it has a value for every query with rows: 0 without relevant
-    documents; and lists shorter than k count as they are under both conventions.
+    documents. Lists shorter than k count as they are under both conventions.
 
     Parameters
     ----------

@@ -52,7 +52,7 @@ def gains_of(queries: Queries, gain: Gain) -> Floats:
 
 
 def gains_in_units(queries: Queries, gain: Gain) -> Floats:
-    """Return the gain of each row in a unit of its query's, a power of 2, for what depends on their ratios alone."""
+    """Return the gain of each row in a unit of its query's, a power of 2: for what depends on ratios only."""
     return queries.remember(("gains in units", gain), lambda: _in_units(gains_of(queries, gain), queries), limit=4)
 
 

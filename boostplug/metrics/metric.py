@@ -29,9 +29,9 @@ class Metric(Value, ABC):
     framework; ``metric.per_query(scores, queries)`` returns the value of each query. A subclass is a frozen dataclass
     of its parameters with one method, `compute_per_query`. What holds for all of them:
 
-    - Documents are ranked by descending score. Scores are real numbers; ±∞ rank at the ends and tie among themselves;
+    - Documents are ranked by descending score. Scores are real numbers. ±∞ rank at the ends and tie among themselves.
       NaN is refused, since it has no rank.
-    - A row that is not labelled is not judged: it keeps its rank and counts as non-relevant, of gain 0 (`trec_eval`'s
+    - A row that is not labelled is not judged. It keeps its rank and counts as non-relevant, of gain 0 (`trec_eval`'s
       convention). `Bpref` and metrics on pairs of grades and on rank correlation leave it out.
     - A query without rows has no value (NaN). The mean is over the queries that have one, weighted by
       `Queries.query_weight`; NaN where no query has one.

@@ -19,7 +19,7 @@ class RBP(RankMetric):
     .. math:: (1 - p) \sum_{j \le n} p^{j-1} g_j
 
     Moffat & Zobel, "Rank-biased precision for measurement of retrieval effectiveness" (TOIS 2008). g is 1 for relevant
-    documents and 0 for others, or, with `max_grade`, the grade over the highest. It is not divided by its ideal: a list
+    documents and 0 for others, or, with `max_grade`, the grade over the highest. It is not divided by its ideal. A list
     of n documents has at most :math:`1 - p^n`, and with few relevant ones far less.
 
     Parameters

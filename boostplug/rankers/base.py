@@ -156,7 +156,7 @@ class ReferenceRanker(RankingScore, BaseEstimator, ABC):  # type: ignore[misc]
             Query ids or sizes of each validation set.
         eval_metric : Metric or list of Metric, optional
             Default: NDCG(10). If the last metric is undefined (NaN) after every round, no round is best, and a warning
-            says so; with `early_stopping_rounds` this is an error.
+            says so. With `early_stopping_rounds` this is an error.
         early_stopping_rounds : int, optional
             Stop when the last metric on the last validation set has not improved in this number of rounds, as XGBoost
             does.

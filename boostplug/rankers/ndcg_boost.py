@@ -74,21 +74,21 @@ class NDCGBoostRanker(ReferenceRanker):
     Notes
     -----
     - Stumps are 1 above their threshold. A stump that is 1 below is, up to a constant, the same one with a negative
-      weight: it has the opposite edge and α. So a `classifier` with a negative edge gets a negative α.
+      weight. It has the opposite edge and α. So a `classifier` with a negative edge gets a negative α.
     - α is infinite if one sum of (15) is 0; here it is clipped to ±10. Pairs of equal gains count in both sums, as (15)
-      has it: they add nothing to w or to the change of M, and make steps shorter.
-    - Training ends if the best stump has no edge. That happens if no stump separates documents of one query (both sums
-      of (15) are 0), or if scores are so far apart that all weights vanish. A `classifier` without an edge is trained
-      again on a new sample; after 20 such samples in a row, training ends. (A tree that minimises impurity often
-      predicts the same class on both sides of its split.)
+      has it. They add nothing to w or to the change of M, and make steps shorter.
+    - Training ends if the best stump has no edge. That happens if no stump separates documents of one query: both sums
+      of (15) are 0. It also happens if scores are so far apart that all weights vanish. A `classifier` without an edge
+      is trained again on a new sample. After 20 such samples in a row, training ends. (A tree that minimises impurity
+      often predicts the same class on both sides of its split.)
     - Z has the discount 1/log2(1 + j). The paper leaves the base open; it changes only M.
     - A pair has the weight √(v_i v_j) of its rows. So M and H are weighted averages if the rows of each query have
       equal weights. Rows without a label or of weight 0 are left out. Queries without relevant documents count as 0 in
       M and H.
     - Explicit `pairs` are refused: w needs gains.
     - On OHSUMED (five folds, 100 rounds, no validation, the LETOR script's NDCG@3), the paper has .50. Sampling with
-      ``DecisionTreeClassifier(max_depth=1)`` gives .487 (mean of nine seeds, .473 to .498), with a depth of 2 .507
-      (three seeds); the best stumps by (17) give .457. Impurity prefers small pure leaves, whose steps are longer.
+      ``DecisionTreeClassifier(max_depth=1)`` gives .487 (mean of nine seeds, .473 to .498). With a depth of 2 it gives
+      .507 (three seeds). The best stumps by (17) give .457. Impurity prefers small pure leaves, whose steps are longer.
 
     Cost. A round takes O(F n) for n documents and F features, and O(n log n) for the sums over pairs, which are not
     listed. Memory is O(F n). Sums over long lists have a relative error of 1e-9 for every pair, others are exact (see

@@ -129,7 +129,7 @@ class QuadraticBoundRanker(ReferenceRanker):
 
     Notes
     -----
-    - With a line search R falls in every round for any W > 0, because R is convex and η ≤ 1: a least-squares fit of
+    - With a line search R falls in every round for any W > 0, because R is convex and η ≤ 1. A least-squares fit of
       :math:`-\nabla R / W` with the weights W is a descent direction. So losses of any `Loss.hessian_kind` are
       accepted; the kind decides what s = 1 means. Without a line search, R falls in every round only for "global"
       (Theorem 1). A warning says so for "exact" and "model".
@@ -140,17 +140,17 @@ class QuadraticBoundRanker(ReferenceRanker):
       data.
     - scikit-learn's trees do not split targets of a variance below 2e-16, but the unit of the labels does not matter.
       If the largest residual of the first round is not between 1/1024 and 1024, r is divided by a power of two of that
-      size, and ``alpha`` includes the power.
+      size. Then ``alpha`` includes the power.
     - Trees do not split between values of a feature that are at most 1e-7 apart: rescale such features.
     - The default trees are grown several times as fast as by scikit-learn. They are the same trees, except for splits
-      whose gains differ by at most 1e-11 of the node's squares. There scikit-learn decides by chance, and here the
-      first one wins: the earliest node, the lowest feature, missing values right, the lowest threshold. To use
-      scikit-learn's own tree, pass ``DecisionTreeRegressor(max_leaf_nodes=20)``.
+      whose gains differ by at most 1e-11 of the node's squares. There scikit-learn decides by chance. Here the first
+      one wins: the earliest node, the lowest feature, missing values right, the lowest threshold. To use scikit-learn's
+      own tree, pass ``DecisionTreeRegressor(max_leaf_nodes=20)``.
 
     *The default step.* Algorithm 1 takes whole steps, η = 1, by default; the paper's experiments take .05. Whole steps
     fit the noise of the labels. The table has the test NDCG@10 after 1, 10 and 100 rounds, with the default trees and
-    loss. It is the mean over five sets: the MSLR sample, OHSUMED and MQ2008 (two folds each), Yandex and NFCorpus (300
-    training queries each).
+    loss. It is the mean over five sets. Of the MSLR sample, OHSUMED and MQ2008 there are two folds each, of Yandex and
+    NFCorpus 300 training queries each.
 
     ====== ===== ===== =====
     η      1     10    100
@@ -258,9 +258,9 @@ class QBRankRanker(ReferenceRanker):
     Notes
     -----
     "average", the default, is what the paper writes. Algorithm 2 puts a row into the training set of a round once for
-    each of its pairs, active or not, with the weight w, and once for its label, with the weight 1 - w. The same tree is
-    fitted to one copy of each row, with the average of these targets, :math:`r = -\nabla R / W`, and the sum W of their
-    weights.
+    each of its pairs, active or not, with the weight w. For its label it puts the row in once more, with the weight 1 -
+    w. The same tree is fitted to one copy of each row. It has the average of these targets, :math:`r = -\nabla R / W`,
+    and the sum W of their weights.
 
     Algorithm 1 needs a bound of the Hessian instead. In it a pair counts twice, because it couples two rows. "global"
     counts all pairs, and its quadratic lies above R everywhere. "bound" counts only the active pairs, and bounds the
@@ -357,7 +357,7 @@ def line_search(
     """Return the smallest s > 0 that minimises R(scores + s · unit · direction), or 1 if `whole`; None if R stays.
 
     R' does not fall as s grows, so a bracket of its zero suffices, also at kinks. The slope is taken along the
-    direction without its unit: their product with a gradient in that unit might leave the range of float64.
+    direction without its unit. Their product with a gradient in that unit might leave the range of float64.
     """
     start = risk.gradient_hessian(scores, queries)[0]
     flat = _FLAT * float(np.abs(start) @ np.abs(direction))

@@ -22,9 +22,9 @@ class RankBoostRanker(ReferenceRanker):
     r"""RankBoost on decision stumps: the predecessors of Freund et al. (2003), and RankBoost+.
 
     Connamacher et al., "RankBoost+: an improvement to RankBoost", Machine Learning 109 (2020); equations are numbered
-    in that paper. The critical pairs are those of different grades in one query, or `pairs`. Their weights
-    :math:`D_1` are proportional to :math:`\sqrt{w_i w_j}` of their rows. Each round picks a stump h with values 0 and
-    1; :math:`\varepsilon^+, \varepsilon^-, \varepsilon^0` are the total weights of the pairs that h ranks right, ranks
+    in that paper. The critical pairs are those of different grades in one query, or `pairs`. Their weights :math:`D_1`
+    are proportional to :math:`\sqrt{w_i w_j}` of their rows. Each round picks a stump h with values 0 and 1.
+    :math:`\varepsilon^+, \varepsilon^-, \varepsilon^0` are the total weights of the pairs that h ranks right, ranks
     wrong, and ties.
 
     - "discrete" (Rb-d): :math:`\alpha = \frac12 \ln(\varepsilon^+ / \varepsilon^-)` (14), on
@@ -66,12 +66,12 @@ class RankBoostRanker(ReferenceRanker):
     Notes
     -----
     - α is infinite if a stump makes no error. It is then computed as if half a pair of mean weight were ranked right
-      and half a pair wrong, and ``undefined`` is 1. The paper leaves this open. To stop there would end Rb-d on small
-      tasks in its first rounds; an unbounded weight would let one stump outweigh all others.
+      and half a pair wrong. ``undefined`` is then 1. The paper leaves this open. To stop there would end Rb-d on small
+      tasks in its first rounds. An unbounded weight would let one stump outweigh all others.
     - Stumps that split the documents in pairs alike are one ranker. The authors' code also treats a stump as a
-      duplicate of a constant, and stops when one is chosen twice in a row. The paper and this class do not.
+      duplicate of a constant. It stops when one is chosen twice in a row. The paper and this class do not.
     - Linear dependence is tested by Gram-Schmidt with re-orthogonalisation on document vectors, centred by connected
-      component of the graph of pairs; not by the diagonal of a QR decomposition of pair vectors.
+      component of the graph of pairs. The diagonal of a QR decomposition of pair vectors is not used.
 
     Examples
     --------

@@ -40,7 +40,7 @@ class RankingScorer(BaseEstimator):
         estimator : object with ``predict``
         X : array-like of shape (n_rows, n_features)
             Given to ``estimator.predict`` as it is. A DataFrame may hold the ids as column ``qid``, or as the column
-            that the estimator's `fit` was given by name, as labels and weights too.
+            that the estimator's `fit` was given by name. So it is with labels and weights.
         y : array-like of shape (n_rows,)
             Grades.
         qid, group : array-like or str, optional
@@ -103,8 +103,8 @@ class RankingScorer(BaseEstimator):
         Parameters
         ----------
         **requests : bool, str or None
-            For `qid` (True at first) and `sample_weight` (None at first): True requests it, False ignores it, None
-            makes it an error to pass it, and a string requests what is passed under that name.
+            For `qid` (True at first) and `sample_weight` (None at first). True requests it, and False ignores it. None
+            makes it an error to pass it. A string requests what is passed under that name.
 
         Returns
         -------

@@ -166,7 +166,7 @@ def split_queries(
         "test"; or a column of times, by which the first 60 % of the queries train and the last 20 % test. Default: the
         shares (.6, .2, .2).
     folds : int, optional
-        Number of folds, from 3, in place of `split`: each query is in the test part of one fold, and in the validation
+        Number of folds, from 3, in place of `split`. Each query is in the test part of one fold, and in the validation
         part of another one. They are the folds of ``compare(data, folds=…)``.
     label : str or array-like of shape (n_rows,), optional
         The column of the labels, or the labels, for `folds`, which share the queries with different labels evenly.

@@ -98,7 +98,7 @@ class Cuts:
         """Return the first cut of each kind; cuts of one kind split `rows` into the same two parts.
 
         Which part is above does not matter. A cut with all of `rows` on one side is left out. Cuts are compared by two
-        sums of random integers of the rows above, exact in float64; two of a million rows' n cuts are taken for one
+        sums of random integers of the rows above, exact in float64. Two of a million rows' n cuts are taken for one
         with a probability below n² / 2⁶⁵.
         """
         keys = np.zeros((2, self.codes.shape[1]))

@@ -108,7 +108,7 @@ class TreeGrower:
     """Least-squares regression trees, grown best first, on one training set.
 
     They are the trees of scikit-learn's ``DecisionTreeRegressor(max_leaf_nodes=…)``, node by node. Thresholds lie
-    midway between values of the node. Missing values go to the side where they fit better; if the node has none of a
+    midway between values of the node. Missing values go to the side where they fit better. If the node has none of a
     feature, they go with more rows. Neither targets of a variance below 2.2e-16 are split, nor values that are at most
     1e-7 apart.
 
@@ -125,9 +125,9 @@ class TreeGrower:
 
     Notes
     -----
-    Memory: each entry of X has a code of 1 byte (up to 256 values of the feature), 2 (up to 65,536) or 4; each distinct
-    value takes 4. The constructor takes up to 4 more per entry while it runs. A tree takes 28 bytes per row. A thread
-    takes 16 bytes per value of the feature with the most values.
+    Memory: each entry of X has a code of 1 byte (up to 256 values of the feature), 2 (up to 65,536) or 4. Each distinct
+    value takes 4 bytes. The constructor takes up to 4 more per entry while it runs. A tree takes 28 bytes per row. A
+    thread takes 16 bytes per value of the feature with the most values.
     """
 
     def __init__(self, X: NDArray[np.float32], max_leaf_nodes: int) -> None:

@@ -1,6 +1,6 @@
 """Cross entropy of each label with σ(F), and of a list's labels with its σ(F) divided by their sum.
 
-Logarithms are taken before sums: log σ(F) = -log(1 + e^-F), and shares are relative to the largest of a list.
+Logarithms are taken before sums: log σ(F) = -log(1 + e^-F). Shares are relative to the largest of a list.
 
 In NumPy, for one list, whose labels are probabilities:
 

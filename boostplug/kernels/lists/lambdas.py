@@ -14,8 +14,8 @@ In NumPy, for NDCG without a cut-off and scores without ties::
         return g.sum(axis=1) - g.sum(axis=0), h.sum(axis=1) + h.sum(axis=0)
 
 Position j of a list in score order has two values. :math:`u_j` is for a document that stands above documents of lower
-grades, and :math:`v_j` for one that stands below documents of lower grades. Neither rises down the list. The pair of i,
-of the higher grade, and j has the weight
+grades. :math:`v_j` is for one that stands below such documents. Neither rises down the list. The pair of i, of the
+higher grade, and j has the weight
 
 .. math:: a_i b_j\,(G_i - G_j) \cdot \begin{cases} u_i - u_j & i \text{ stands above } j \\
     v_j - v_i & \text{otherwise} \end{cases}
@@ -72,8 +72,8 @@ class Pairing(NamedTuple):
     average_ties : bool
         Whether tied documents count by their mean over a random order; else they stand in row order.
     norm : bool
-        LightGBM's normalization: each pair is divided by its score difference, and a list's sums are multiplied by
-        log2(1 + Σ)/Σ, where Σ is twice the sum of its lambdas.
+        LightGBM's normalization: each pair is divided by its score difference. Then a list's sums are multiplied by
+        log2(1 + Σ)/Σ, with Σ twice the sum of its lambdas.
     """
 
     discount: Floats

@@ -8,8 +8,8 @@ In NumPy, for a function with derivatives `first` and `second`::
         g, h = w * first(d), w * second(d)
         return g.sum(axis=1) - g.sum(axis=0), h.sum(axis=1) + h.sum(axis=0)
 
-The loop visits each pair once, i of the higher grade outside and j inside, and adds its terms to both documents. LLVM
-vectorises it over j. It takes one exponential per document, if all scores are within `SAFE_RANGE` of each other.
+The loop visits each pair once, i of the higher grade outside and j inside. It adds the pair's terms to both documents.
+LLVM vectorises it over j. It takes one exponential per document, if all scores are within `SAFE_RANGE` of each other.
 """
 
 from typing import Any, NamedTuple

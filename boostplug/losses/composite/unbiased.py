@@ -110,7 +110,7 @@ class Unbiased(Loss):
     (`couples_queries`), summed over the workers of a job. Within a call weights and biases are constants. So the
     gradient is not that of a function, and the Hessian's kind is "model".
 
-    Estimates count the pairs in 81 classes of their score difference, narrow near 0, each taken at its mean. With
+    Estimates count the pairs in 81 classes of their score difference, narrow near 0. Each is taken at its mean. With
     logistic and hinge losses that costs less than .2 %. With `MPBoost` it is 1 % where differences reach 8, 11 % where
     they reach 12, and more beyond. If more than 100,000 documents stand at the positions up to `max_position`, only
     pages at regular distances count: every second, every third, and so on. Each worker of a job chooses its own pages.
