@@ -36,7 +36,7 @@ class Workers(Protocol):
 
 
 class WorkerSums:
-    """The sums over workers of one call of a loss or metric; on a single machine each sum is the worker's own.
+    """The sums over workers of one call of a loss or metric, each the worker's own on a single machine.
 
     Parameters
     ----------

@@ -148,7 +148,7 @@ def load_files(
     paths : iterable of str or path-like
         Each as `load_letor` takes it.
     n_features, sparse, zero_based, missing
-        As in `load_letor`; "auto" and the width are decided once, from all files together.
+        As in `load_letor`. "auto" and the width are decided once, from all files together.
 
     Returns
     -------

@@ -85,7 +85,7 @@ def _digits(buf: Bytes, at: int, number: Any) -> tuple[Any, int]:
 
 @inlined(error_model="numpy")
 def _number(buf: Bytes, at: int) -> tuple[float, bool, int]:
-    """Parse the number at `at`: (value, whether it is exact, where it ends); it ends at `at` if Python must read it."""
+    """Parse the number at `at`: (value, whether it is exact, where it ends). It ends at `at` if Python must read it."""
     start = at
     negative = buf[at] == 45
     if negative or buf[at] == 43:

@@ -38,9 +38,9 @@ def make_ranking(
     """Make a synthetic ranking data set that is as unpleasant as web search.
 
     Relevance is a sum of effects of hidden traits. Some are monotone, one peaks in the middle, some are products of
-    two, some change with the kind of the query. The columns show the traits in a noisy way: shifted and stretched query
-    by query, as counts, steps and blends, and as near copies of each other. Other columns are properties of the query,
-    or plain noise. Half of the columns have missing values, several of them at once.
+    two, some change with the kind of the query. The columns show the traits in a noisy way, shifted and stretched query
+    by query. They are counts, steps and blends, and near copies of each other. Other columns are properties of the
+    query, or plain noise. Half of the columns have missing values, several of them at once.
 
     Parameters
     ----------

@@ -108,7 +108,7 @@ class ClickLogLoss(Loss):
         object.__setattr__(self, "propensity", tuple(theta.tolist()))
 
     def position_bias(self, scores: ArrayLike, queries: Queries) -> dict[str, NDArray[Any]]:
-        """Return "position", from 1 to the last one in the data, and "propensity" of each; scores do not matter."""
+        """Return "position", from 1 to the last one in the data, and "propensity" of each. Scores do not matter."""
         scores_of_rows(scores, queries.n_rows, finite=True)
         n = int(self._positions(queries).max(initial=1))
         return {"position": np.arange(1, n + 1), "propensity": np.array(self.propensity[:n])}

@@ -247,7 +247,7 @@ def _of_rows(queries: Queries, of_documents: Floats) -> Floats:
 def _mean_distance(values: Floats, truncation: int | None) -> Floats:
     """Return, for lists of 0 … n documents, how far apart two of them are expected to be in a random order.
 
-    `values` of the positions 1 … n, which do not rise; pairs that both stand past the truncation count 0.
+    `values` of the positions 1 … n, which do not rise. Pairs that both stand past the truncation count 0.
     """
     n = np.arange(len(values) + 1.0)
     above = n[:-1] if truncation is None else np.minimum(n[:-1], truncation)  # those that count beside position j

@@ -118,7 +118,7 @@ class ListNet(Loss):
         return gradient, hessian
 
     def _target(self, queries: Queries) -> Floats:
-        """Return P of each judged document; 0 in a list without a label above 0 where labels are shares."""
+        """Return P of each judged document. It is 0 in a list without a label above 0 if labels are shares."""
 
         def compute() -> Floats:
             judged = queries.judged_lists

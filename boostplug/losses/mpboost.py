@@ -48,10 +48,10 @@ class MPBoost(PairLoss):
 
     .. math:: J_q(F) = c_q \sum_{r_i > r_j} \sqrt{v_i v_j}\; w_{ij}, \qquad w_{ij} = e^{-d(r_i - r_j)\,(F_i - F_j)}
 
-    with v the row weights and :math:`c_q` of `normalization`. This is Eq. 10 of Zhu et al. (2009), which has :math:`c_q
-    = 1` ("none"). The paper counts each pair in both directions, so its J is twice ours. With explicit `Pairs`, the sum
-    runs over these. Then d is the distance of a pair's margin, and :math:`\sqrt{v_i v_j}` is times the pair's own
-    weight.
+    with v the row weights and :math:`c_q` of `normalization`. This is Eq. 10 of Zhu et al. (2009), which has
+    :math:`c_q = 1` ("none"). The paper counts each pair in both directions, so its J is twice ours. With explicit
+    `Pairs`, the sum runs over these. Then d is the distance of a pair's margin, and :math:`\sqrt{v_i v_j}` is times the
+    pair's own weight.
 
     Parameters
     ----------

@@ -44,7 +44,7 @@ class PairwiseLoss(SmoothPairLoss):
     weight : callable, optional
         Weight of a pair by its grades: two float64 arrays (higher, lower) to numbers from 1e-100 to 1e100. Default: 1.
     hessian : {"newton", "bound", "global"}
-        "newton": :math:`h_i = \sum_j w \rho''`, the true second derivative (kind "exact"); "bound": twice that, which
+        "newton": :math:`h_i = \sum_j w \rho''`, the true second derivative (kind "exact"). "bound": twice that, which
         dominates the full Hessian at the current scores (kind "bound"). Both need :math:`\rho'' \ge 0`, and more than 0
         at 0, where training begins: a hinge, whose ρ'' is 0, would train a constant model and is refused. "global":
         :math:`h_i = 2 \max(\rho'') \sum_j w`, which no score changes (kind "global"); for any ρ with a bounded ρ''.

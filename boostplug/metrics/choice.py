@@ -73,8 +73,8 @@ class ChoiceLogLoss(Metric):
 
     Notes
     -----
-    A document of weight v stands in its list v times, as in `ListNet`, whose value this is over the list's weight.
-    Scores beyond ±1e300 count as ±1e300.
+    A document of weight v stands in its list v times, as in `ListNet`. This is its value over the list's weight. Scores
+    beyond ±1e300 count as ±1e300.
 
     Examples
     --------

@@ -39,7 +39,7 @@ class NDCG(RankMetric):
         all labelled rows to their gains (module-level if the metric is to be pickled). Gains are from 0 to 1e198, so
         both named gains refuse negative grades.
     k, ties, empty
-        See `Metric`; a query without relevant documents is one whose ideal DCG is 0.
+        See `Metric`. A query without relevant documents is one whose ideal DCG is 0.
 
     Examples
     --------

@@ -26,7 +26,7 @@ class Metric(Value, ABC):
     """A ranking metric: an immutable, hashable, picklable value.
 
     ``metric.score(y, scores, qid=)`` takes plain arrays, ``metric(scores, queries)`` a `Queries` or a data set of a
-    framework; ``metric.per_query(scores, queries)`` returns the value of each query. A subclass is a frozen dataclass
+    framework. ``metric.per_query(scores, queries)`` returns the value of each query. A subclass is a frozen dataclass
     of its parameters with one method, `compute_per_query`. What holds for all of them:
 
     - Documents are ranked by descending score. Scores are real numbers. ±∞ rank at the ends and tie among themselves.
@@ -156,7 +156,7 @@ class Metric(Value, ABC):
         Returns
         -------
         float or tuple
-            With `Queries` the weighted mean of `per_query`; with a data set of LightGBM or XGBoost what ``feval`` or
+            With `Queries` the weighted mean of `per_query`. With a data set of LightGBM or XGBoost what ``feval`` or
             ``custom_metric`` return.
         """
         if not isinstance(data, Queries):

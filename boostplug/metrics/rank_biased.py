@@ -29,9 +29,9 @@ class RBP(RankMetric):
     relevant, ties, empty
         See `Metric`.
     max_grade : float, optional
-        The highest grade of the scale (not of the data): documents then count in parts,
-        :math:`g_j = r_{(j)} / \mathrm{max\_grade}`, and what has a grade above 0 is relevant. Grades below 0 or above
-        it are refused. Default: `relevant` decides.
+        The highest grade of the scale, not of the data. Documents then count in parts,
+        :math:`g_j = r_{(j)} / \mathrm{max\_grade}`. A document with a grade above 0 is relevant. Grades below 0 or
+        above it are refused. Default: `relevant` decides.
 
     Examples
     --------

@@ -166,8 +166,8 @@ class QuadraticBoundRanker(ReferenceRanker):
     On folds that were not used to choose it, η = 1 gives .4570 after 100 rounds, and .05 gives .5837. Other losses may
     need another step. With an ``eval_set`` the best round is kept.
 
-    Cost. A round costs the regressor's fit (by default O(F n) for each level of the tree) and about ten gradients for
-    the line search.
+    Cost. A round costs the regressor's fit, by default O(F n) for each level of the tree. The line search costs about
+    ten gradients.
 
     Examples
     --------
@@ -272,8 +272,8 @@ class QBRankRanker(ReferenceRanker):
     Without preferences (w = 0, or none in the data) and with ``line_search=False`` this is scikit-learn's
     ``GradientBoostingRegressor(init="zero")`` with the same trees.
 
-    Cost. A round costs the tree's fit, O(F n) for each of its levels, and about ten gradients of QBRank, O(n log n)
-    each. Pairs from grades are not listed.
+    Cost. A round costs the tree's fit, O(F n) for each of its levels. It also costs about ten gradients of QBRank, O(n
+    log n) each. Pairs from grades are not listed.
 
     Examples
     --------

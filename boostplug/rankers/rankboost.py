@@ -46,9 +46,9 @@ class RankBoostRanker(ReferenceRanker):
     max_thresholds : int or None, default 255
         Features with more cuts keep a random subset of this size.
     allow_negative : bool, default True
-        True: choose the largest :math:`|\delta|`. A stump may then have a negative weight and prefer low values (the
-        paper's leaf labels by weighted majority vote, and Observation 1). False: only stumps that prefer high values.
-        RankBoost+ does not restrict its weights and ignores this.
+        True: choose the largest :math:`|\delta|`. A stump may then have a negative weight and prefer low values. (These
+        are the paper's leaf labels by weighted majority vote, and Observation 1.) False: only stumps that prefer high
+        values. RankBoost+ does not restrict its weights and ignores this.
     random_state : int, RandomState or None, default None
         Seed of the random subsets of `max_thresholds`, and of the order in which "plus" looks for independent stumps.
 

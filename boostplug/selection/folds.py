@@ -225,8 +225,8 @@ def blocks_by_time(times: NDArray[Any], shares: Sequence[float], what: str) -> I
 def _fold_of(sizes: Ints, first: NDArray[np.bool_], n_splits: int, random: np.random.Generator | None) -> Ints:
     """Return the fold of each query; those that come `first` are divided first.
 
-    Longest first, each block of `n_splits` queries gives one query to each fold. So whatever the order within a
-    block, the documents of two folds differ by the sum over blocks of (longest − shortest) at most, which telescopes.
+    Longest first, each block of `n_splits` queries gives one query to each fold. So whatever the order within a block,
+    the documents of two folds differ by the sum over blocks of (longest − shortest) at most. That sum telescopes.
     """
     order = np.arange(len(sizes)) if random is None else random.permutation(len(sizes))
     order = order[np.lexsort((-sizes[order], ~first[order]))]

@@ -20,7 +20,7 @@ class Cuts:
     A feature is cut midway between neighbouring values, and also below its smallest value if some are missing. Features
     are read in single precision, as in the trees of both frameworks and of scikit-learn. A threshold is moved by up to
     half a unit in the last place, to where rounding to single precision changes sides. So a number falls on the same
-    side in single and in double precision, here, in LightGBM (double) and in XGBoost (single).
+    side in single and in double precision: here, in LightGBM (double) and in XGBoost (single).
 
     Parameters
     ----------

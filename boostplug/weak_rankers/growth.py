@@ -6,8 +6,8 @@ squares about the means fall by
 
 .. math:: \frac{S^2}{L} + \frac{S^2}{W - L} = \frac{S^2\, W}{L\, (W - L)} .
 
-For each feature, rows are added to a bin for each value, and a bit marks bins that are not empty. Running sums over
-these bins give the cuts of the node. So m rows take O(m + n_values / 64), without sorting.
+For each feature, rows are added to a bin for each value. A bit marks bins that are not empty. Running sums over these
+bins give the cuts of the node. So m rows take O(m + n_values / 64), without sorting.
 """
 
 import math

@@ -52,8 +52,8 @@ class Loss(Value, ABC):
 
     - scores: shape (n_rows,), finite, higher ranks first; never changed.
     - `value`: shape (n_queries,), float64, 0 for a query without pairs or labels to learn from.
-    - `gradient_hessian`: two arrays of shape (n_rows,), float64: `scale` times the derivatives of ``value(…).sum()``
-      by each score; the Hessian is diagonal, ≥ 0, and > 0 wherever the gradient is not 0.
+    - `gradient_hessian`: two arrays of shape (n_rows,), float64: `scale` times the derivatives of ``value(…).sum()`` by
+      each score. The Hessian is diagonal, ≥ 0, and > 0 wherever the gradient is not 0.
     - a row's weight multiplies what it contributes; the pair (i, j) weighs :math:`\sqrt{w_i w_j}`; weight 0 removes the
       row. Weights are relative. All of them times c give the same gradient and Hessian, and c times the value. A sum's
       value stays: it holds the scales.

@@ -71,7 +71,7 @@ class AdaRank(Loss):
 
     @property
     def traits(self) -> Traits:
-        """Those of the base, with factors that count as constants; labels below 0 not with every metric and base."""
+        """Those of the base, with factors that count as constants. Not every metric and base takes labels below 0."""
         metric = self.metric.metric if isinstance(self.metric, MetricOnLabel) else self.metric
         base: Traits = self.base.traits
         return replace(

@@ -96,7 +96,7 @@ def _ratios(sums: Floats, power: float, least: float) -> Floats:
 
 
 def additive_bias(pairs: PositionPairs, function: PairFunction, ridge: float) -> Floats:
-    r"""Return the bias of each position that, added to the scores, explains the pairs best; that of the first is 0.
+    r"""Return the bias of each position, added to scores, that explains the pairs best: 0 at the first.
 
     .. math:: \min_{b, 1 \le a \le 10} \sum_{k,l} \sum_{d} \rho(a d + b_k - b_l) + \frac{λ}{2} \sum_k N_k b_k^2
 

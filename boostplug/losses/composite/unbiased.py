@@ -228,7 +228,7 @@ class Unbiased(Loss):
         return self.base.scale_terms(queries)
 
     def position_bias(self, scores: ArrayLike, queries: Queries) -> dict[str, NDArray[Any]]:
-        """Return what is known of each position at these scores, by name; a DataFrame can be made of it.
+        """Return what is known of each position at these scores, by name, ready for a DataFrame.
 
         Parameters
         ----------
@@ -288,7 +288,7 @@ class Unbiased(Loss):
         return np.concatenate([terms, of_all_positions.ravel()])
 
     def _prepared(self, queries: Queries) -> _PositionData:
-        """Return what depends on the data alone, checked and built once; a sum of such losses asks for several."""
+        """Return what depends on the data only, checked and built once. A sum of such losses asks for several."""
         return queries.remember((Unbiased, self), lambda: self._prepare(queries), limit=32)
 
     def _prepare(self, queries: Queries) -> _PositionData:
