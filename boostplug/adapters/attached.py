@@ -13,7 +13,7 @@ from boostplug.data.positions import as_positions
 
 
 def set_pairs(dataset: Any, pairs: Pairs, *, labelled: Any = None) -> None:
-    """Attach preference pairs to a dataset; losses on pairs then use them in place of the grades.
+    """Attach preference pairs to a dataset. Losses on pairs then use them in place of the grades.
 
     Subsets and slices lose the pairs: ``subset``, ``lgb.cv``, ``xgb.cv`` and ``DMatrix.slice`` of the dataset raise a
     ValueError. Attach those of each part (`Pairs.of_rows`) to a dataset of its own. A later call replaces the pairs.
@@ -57,7 +57,7 @@ def set_pairs(dataset: Any, pairs: Pairs, *, labelled: Any = None) -> None:
 
 
 def set_labels(dataset: Any, /, mapping: Mapping[str, Any] | None = None, **labels: Any) -> None:
-    """Attach named labels to a dataset; a loss or metric reads one of them after ``.on(name)``.
+    """Attach named labels to a dataset. A loss or metric reads one of them after ``.on(name)``.
 
     Subsets and slices lose the labels and raise a ValueError. A later call replaces labels of the same names and keeps
     the others. Without ``.on``, losses read the dataset's own label.

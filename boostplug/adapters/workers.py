@@ -32,7 +32,7 @@ class Workers(Protocol):
         """Return the sum of each entry over all workers, in the same shape."""
 
     def broadcast(self, text: tuple[str, str] | None, rank: int) -> tuple[str, str]:
-        """Return the text that the worker `rank` passes; the others' texts are ignored."""
+        """Return the text that the worker `rank` passes. The others' texts are ignored."""
 
 
 class WorkerSums:

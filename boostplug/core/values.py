@@ -83,7 +83,7 @@ class Value:
         return changed
 
     def set_params(self, /, **parameters: Any) -> Self:
-        """Raise TypeError, since the value is frozen; without parameters return the value.
+        """Raise TypeError, since the value is frozen. Without parameters return the value.
 
         It is called if an estimator of your own holds the value: scikit-learn's ``set_params`` changes nested objects
         in place. The rankers of this package build the new value themselves.
@@ -211,7 +211,7 @@ def changed_parameters(value: Any, known: dict[str, Any], parameters: Mapping[st
 
 
 def declared_ranges(value: Any) -> dict[str, Range | tuple[Any, ...]]:
-    """Return the `search_ranges` of a value's class and its bases; raise for names that are not parameters."""
+    """Return the `search_ranges` of a value's class and its bases. Raise for names that are not parameters."""
     declared: dict[str, Range | tuple[Any, ...]] = {}
     known = parameters_of(value)
     for kind in reversed(type(value).__mro__):

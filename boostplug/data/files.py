@@ -92,7 +92,7 @@ def read_table_file(
 
 
 def code_of_reading(path: Path, id_column: str, frame: Any) -> str:
-    """Return a line of pandas' code that reads a file as `read_table_file` has; `frame` has its categories."""
+    """Return a line of pandas' code that reads a file as `read_table_file` has. `frame` has its categories."""
     texts = [name for name, kind in frame.dtypes.items() if hasattr(kind, "categories")]
     if path.is_dir() or _suffix(path) in _PARQUET:
         return f"pd.read_parquet({str(path)!r}{f', read_dictionary={texts}' if texts else ''})"

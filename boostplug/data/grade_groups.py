@@ -224,16 +224,16 @@ class ListedPairs:
 
 @dataclass(frozen=True, eq=False)
 class JudgedLists:
-    """Judged documents by query, for losses on complete lists; all of a query may have the same grade.
+    """Judged documents by query, for losses on complete lists. All of a query may have the same grade.
 
-    A document is judged when it is labelled and has a positive weight; queries without one are left out.
+    A document is judged when it is labelled and has a positive weight. Queries without one are left out.
 
     Attributes
     ----------
     rows : ndarray of shape (n_judged,)
         Row of each document, ascending.
     grade, weight : ndarray of shape (n_judged,)
-        Grade and weight of each document; the default weight is 1.
+        Grade and weight of each document. The default weight is 1.
     start : ndarray of shape (n_lists + 1,)
         Boundaries of the lists.
     query : ndarray of shape (n_lists,)

@@ -158,7 +158,7 @@ class QueryBatches:
         return int(fitting[-1]) if len(fitting) else int(starts[0]) if len(starts) else 0
 
     def _batch(self, table: Any, file: Path, seen: set[Any]) -> RankingData:
-        """Return some complete queries; `seen` are the ids of earlier ones."""
+        """Return some complete queries. `seen` are the ids of earlier ones."""
         X = np.empty((table.num_rows, len(self.feature_names)), np.float32)
         for j, name in enumerate(self.feature_names):
             X[:, j] = table[name]

@@ -283,7 +283,7 @@ def _fold_files(directory: Path) -> list[Path]:
 def opened(
     path: Path, folder: str = "load it with load_fold, or with load_folds if it holds Fold*"
 ) -> Iterator[BinaryIO]:
-    """Open a file, through gzip if it is compressed so, behind its byte order mark; `folder` is what to do with one.
+    """Open a file, through gzip if it is compressed so, behind its byte order mark. `folder` is what to do with one.
 
     Errors of a damaged file within the block come with its name.
     """

@@ -115,7 +115,7 @@ def _number(buf: Bytes, at: int) -> tuple[float, bool, int]:
 
 @inlined()
 def _leave(buf: Bytes, start: int, place: int, out: Block) -> int:
-    """Leave the token that starts here to Python; return where it ends."""
+    """Leave the token that starts here to Python. Return where it ends."""
     at: int = _end_of_token(buf, start)
     n = out.counts[ODD]
     out.odd[n, 0], out.odd[n, 1], out.odd[n, 2] = start, at, place
@@ -125,7 +125,7 @@ def _leave(buf: Bytes, start: int, place: int, out: Block) -> int:
 
 @inlined()
 def _parse_label(buf: Bytes, at: int, out: Block) -> int:
-    """Parse the label of a row; return where it ends, as the next three do."""
+    """Parse the label of a row. Return where it ends, as the next three do."""
     row = out.counts[ROWS]
     end: int
     out.labels[row], exact, end = _number(buf, at)
@@ -204,7 +204,7 @@ def _parse_comment(buf: Bytes, at: int, out: Block) -> int:
 
 @compiled()
 def parse_block(buf: Bytes, out: Block) -> None:
-    """Parse lines up to the first malformed token; the last one ends with a newline."""
+    """Parse lines up to the first malformed token. The last one ends with a newline."""
     counts = out.counts
     counts[:] = 0
     counts[BAD] = -1

@@ -50,7 +50,7 @@ def make_ranking(
     mean_list_size : float, default 30
         Documents per query, ≥ 1; sizes have a long tail, up to 8 times the mean.
     n_grades : int, default 5
-        Grades are 0 to ``n_grades - 1``; each is rarer than the one below, and most documents have grade 0.
+        Grades are 0 to ``n_grades - 1``. Each is rarer than the one below, and most documents have grade 0.
     noise : float, default 0.5
         What the columns cannot tell, against the spread (1) of what they can.
     missing : float, default 0.05
@@ -218,7 +218,7 @@ def _column(
 
 
 def _drop(rng: np.random.Generator, X: NDArray[np.float32], missing: float) -> None:
-    """Take values out of every other column; a document without one field lacks several columns at once."""
+    """Take values out of every other column. A document without one field lacks several columns at once."""
     n_rows, n_features = X.shape
     every = 2 if n_features > 1 else 1
     affected = len(range(0, n_features, every))

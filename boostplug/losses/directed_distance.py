@@ -19,7 +19,7 @@ Distance = Callable[[Floats], Floats]
 
 @dataclass(frozen=True)
 class DirectedDistance(Value, ABC):
-    """A built-in distance; an instance is also a callable from gaps > 0 to distances."""
+    """A built-in distance. An instance is also a callable from gaps > 0 to distances."""
 
     kind: ClassVar[int]
     always_named: ClassVar[bool] = True

@@ -118,7 +118,7 @@ class MPBoost(PairLoss):
 
     @property
     def traits(self) -> Traits:
-        """The kind of Hessian as `hessian` chooses; an explicit pair's gap is its margin."""
+        """The kind of Hessian as `hessian` chooses. An explicit pair's gap is its margin."""
         kinds: dict[str, HessianKind] = {"newton": "exact", "gentle": "model", "bound": "bound"}
         return Traits(hessian=kinds[self.hessian], pairs=True)
 
@@ -220,7 +220,7 @@ class _PairDistances:
         self.squares: Floats = 0.5 * np.add.reduceat(of_rows[groups.rows], groups.query_start[:-1])
 
     def sums(self, groups: GradeGroups, scores: Floats, factor: Floats, curvature: Curvature) -> tuple[Floats, Floats]:
-        """Return gradient and Hessian of all rows, each query's times its factor; pairs weigh as in `groups`."""
+        """Return gradient and Hessian of all rows, each query's times its factor. Pairs weigh as in `groups`."""
         weights = groups.pair_weight_of_documents
         view = (self.groups if weights is None else self.groups.weighted(*weights)).view
         gradient, hessian = np.zeros((2, len(scores)))

@@ -22,7 +22,7 @@ class RankMetric(Metric):
     """A metric of the documents at each rank.
 
     A subclass has as its fields the parameters below that mean something for it, in the order of its constructor. They
-    are checked here; those that are no fields have the values below.
+    are checked here. Those that are no fields have the values below.
     """
 
     k: int | None = None

@@ -25,7 +25,7 @@ class NDCG(RankMetric):
     .. math:: \frac{\mathrm{DCG}_k}{\max_\pi \mathrm{DCG}_k(\pi)}, \qquad
               \mathrm{DCG}_k = \sum_{j=1}^{\min(k, n)} d_j\, g(r_{(j)})
 
-    Järvelin & Kekäläinen, "Cumulated gain-based evaluation of IR techniques" (TOIS 2002); the exponential gain is of
+    Järvelin & Kekäläinen, "Cumulated gain-based evaluation of IR techniques" (TOIS 2002). The exponential gain is of
     Burges et al. (2005).
 
     Parameters

@@ -22,7 +22,7 @@ _NAMED_GAINS = {  # formula, largest grade (2^657 < 1e198), what to do above it
 
 
 def check_gain(gain: Gain) -> Gain:
-    """Return a gain; raise for what is neither the name of one nor a function."""
+    """Return a gain. Raise for what is neither the name of one nor a function."""
     if callable(gain):
         check_function("gain", gain)
     else:

@@ -211,7 +211,7 @@ class Metric(Value, ABC):
         scores : array-like of shape (n_rows,)
             Real numbers, higher is better.
         qid : array-like of shape (n_rows,), optional
-            Query id of each row (numbers or strings); the rows of a query stand together. Exactly one of `qid` and
+            Query id of each row (numbers or strings). The rows of a query stand together. Exactly one of `qid` and
             `group` is given; for a single list, ``group=[len(y)]``.
         group : array-like of shape (n_queries,), optional
             Sizes of the queries in row order.

@@ -103,7 +103,7 @@ class AdaRankRanker(ReferenceRanker):
 
     On the five folds of OHSUMED and of MQ2008 both give the same model.
 
-    *Perfect weak rankers.* α is infinite if its denominator is 0; here it is at most 10.
+    *Perfect weak rankers.* α is infinite if its denominator is 0. Here it is at most 10.
 
     *Useless weak rankers.* If no weak ranker has φ > 0, all α are at most 0, and training ends.
 

@@ -43,7 +43,7 @@ class CriticalPairs:
 
     There is an entry for a document and each other grade of its query. The pairs of grades a and b have one distance.
     So a document has one factor for all its partners of a grade. Sums over the pairs of two grades are products of sums
-    over documents, and no pair is listed. The documents of grade a with partners of grade b form a cell; the opposite
+    over documents, and no pair is listed. The documents of grade a with partners of grade b form a cell. The opposite
     cell holds these partners. An explicit pair has two cells of one document each.
 
     Parameters
@@ -101,7 +101,7 @@ class CriticalPairs:
         self._log_total = self.weigh(np.zeros(queries.n_rows))
 
     def weigh(self, scores: Floats) -> float:
-        """Set the weights at some scores; return the logarithm of their sum, over that at equal scores."""
+        """Set the weights at some scores. Return the logarithm of their sum, over that at equal scores."""
         cell, opposite = self.cell, self.opposite
         exponent = -self.distance * scores[self.row]
         # All exponents are relative to the largest one of a pair, so that no factor exceeds its root.

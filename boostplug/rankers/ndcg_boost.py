@@ -33,7 +33,7 @@ _TRIES = 20  # largest number of consecutive samples that give a classifier with
 class NDCGBoostRanker(ReferenceRanker):
     r"""NDCG_Boost: boosting of two-valued classifiers on a smooth surrogate of the expected NDCG.
 
-    Valizadegan, Jin, Zhang, Mao, "Learning to rank by optimizing NDCG measure", NIPS 2009, Algorithm 1; equations are
+    Valizadegan, Jin, Zhang, Mao, "Learning to rank by optimizing NDCG measure", NIPS 2009, Algorithm 1. Equations are
     numbered as there. With G the gains, Z the ideal DCG of a query's list, σ the logistic function and
     :math:`\theta_{ij} = \sigma(1 - \sigma)` of :math:`F_i - F_j`, each round
 
@@ -56,7 +56,7 @@ class NDCGBoostRanker(ReferenceRanker):
         :math:`w_i > 0`, else 0 (the paper: -1). Samples of only one class are drawn again. A ``random_state`` of None
         is set from `random_state`.
     gain : {"exp2", "linear"} or callable, default "exp2"
-        G, as in `NDCG`. It must not fall as grades rise; the named ones refuse negative grades.
+        G, as in `NDCG`. It must not fall as grades rise. The named ones refuse negative grades.
     max_thresholds : int or None, default None
         Features with more cuts keep a random subset of this size. None: all cuts.
     random_state : int, RandomState or None, default None
@@ -75,7 +75,7 @@ class NDCGBoostRanker(ReferenceRanker):
     -----
     - Stumps are 1 above their threshold. A stump that is 1 below is, up to a constant, the same one with a negative
       weight. It has the opposite edge and α. So a `classifier` with a negative edge gets a negative α.
-    - α is infinite if one sum of (15) is 0; here it is clipped to ±10. Pairs of equal gains count in both sums, as (15)
+    - α is infinite if one sum of (15) is 0. Here it is clipped to ±10. Pairs of equal gains count in both sums, as (15)
       has it. They add nothing to w or to the change of M, and make steps shorter.
     - Training ends if the best stump has no edge. That happens if no stump separates documents of one query: both sums
       of (15) are 0. It also happens if scores are so far apart that all weights vanish. A `classifier` without an edge

@@ -108,7 +108,7 @@ class QuadraticBoundRanker(ReferenceRanker):
     loss : Loss, default QBRank(normalization="none")
         Any convex `boostplug.Loss`. Its Hessian is W: ≥ 0, and > 0 where the gradient is not 0.
     regressor : DecisionTreeRegressor, optional
-        A clone is fitted in each round; a ``random_state`` of None is set from `random_state`. Default: the paper's
+        A clone is fitted in each round. A ``random_state`` of None is set from `random_state`. Default: the paper's
         ``DecisionTreeRegressor(max_leaf_nodes=20)``, grown faster (see Notes).
     n_estimators : int, default 100
         Number of rounds.
@@ -131,7 +131,7 @@ class QuadraticBoundRanker(ReferenceRanker):
     -----
     - With a line search R falls in every round for any W > 0, because R is convex and η ≤ 1. A least-squares fit of
       :math:`-\nabla R / W` with the weights W is a descent direction. So losses of any `Loss.hessian_kind` are
-      accepted; the kind decides what s = 1 means. Without a line search, R falls in every round only for "global"
+      accepted. The kind decides what s = 1 means. Without a line search, R falls in every round only for "global"
       (Theorem 1). A warning says so for "exact" and "model".
     - Losses whose gradient is not that of their value (`Loss.traits.gradient_of_value`) are refused. `NDCGBoost` is not
       convex: its line search finds a point with slope 0, which need not be the minimum.
@@ -147,7 +147,7 @@ class QuadraticBoundRanker(ReferenceRanker):
       one wins: the earliest node, the lowest feature, missing values right, the lowest threshold. To use scikit-learn's
       own tree, pass ``DecisionTreeRegressor(max_leaf_nodes=20)``.
 
-    *The default step.* Algorithm 1 takes whole steps, η = 1, by default; the paper's experiments take .05. Whole steps
+    *The default step.* Algorithm 1 takes whole steps, η = 1, by default. The paper's experiments take .05. Whole steps
     fit the noise of the labels. The table has the test NDCG@10 after 1, 10 and 100 rounds, with the default trees and
     loss. It is the mean over five sets. Of the MSLR sample, OHSUMED and MQ2008 there are two folds each, of Yandex and
     NFCorpus 300 training queries each.
@@ -234,7 +234,7 @@ class QBRankRanker(ReferenceRanker):
     preference_weight : float, default 0.5
         The paper's w, from 0 (only labels: gradient boosted regression trees) to 1 (only preferences).
     margin : "grade" or float, default "grade"
-        τ: "grade" is a pair's grade gap, or the margin of an explicit pair; a number is the τ of all pairs.
+        τ: "grade" is a pair's grade gap, or the margin of an explicit pair. A number is the τ of all pairs.
     normalization : {"none", "rows", "query", "documents"}, default "none"
         Total weight of the pairs of a query, as in `boostplug.QBRank`. "documents" is the paper's Remark on its own: a
         row has the target of `hessian` "average", and its weight in the data (1).
@@ -264,7 +264,7 @@ class QBRankRanker(ReferenceRanker):
 
     Algorithm 1 needs a bound of the Hessian instead. In it a pair counts twice, because it couples two rows. "global"
     counts all pairs, and its quadratic lies above R everywhere. "bound" counts only the active pairs, and bounds the
-    Hessian at h. With a line search R falls in every round for all three; without it, only "global" guarantees that.
+    Hessian at h. With a line search R falls in every round for all three. Without it, only "global" guarantees that.
 
     The risk is ``QBRank(...).value``, summed over queries: with the factors of "rows" and "query", and without factors
     for "documents". With "documents" the tree may find no descent of R, and training ends.

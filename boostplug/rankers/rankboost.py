@@ -21,7 +21,7 @@ from boostplug.weak_rankers.stump import first_best
 class RankBoostRanker(ReferenceRanker):
     r"""RankBoost on decision stumps: the predecessors of Freund et al. (2003), and RankBoost+.
 
-    Connamacher et al., "RankBoost+: an improvement to RankBoost", Machine Learning 109 (2020); equations are numbered
+    Connamacher et al., "RankBoost+: an improvement to RankBoost", Machine Learning 109 (2020). Equations are numbered
     in that paper. The critical pairs are those of different grades in one query, or `pairs`. Their weights :math:`D_1`
     are proportional to :math:`\sqrt{w_i w_j}` of their rows. Each round picks a stump h with values 0 and 1.
     :math:`\varepsilon^+, \varepsilon^-, \varepsilon^0` are the total weights of the pairs that h ranks right, ranks
@@ -105,7 +105,7 @@ class RankBoostRanker(ReferenceRanker):
         return efficient_steps(Descent(training.queries, cuts), candidates, training.random)
 
     def _classic(self, pairs: CriticalPairs, cuts: Cuts, candidates: Ints) -> Rounds:
-        """Run discrete or continuous RankBoost; steps are numbered by the lines of the paper's Algorithm 1."""
+        """Run discrete or continuous RankBoost. Steps are numbered by the lines of the paper's Algorithm 1."""
         scores = np.zeros(len(pairs.slope))
         e1, squares = 1.0, 0.0
         while len(candidates):

@@ -142,8 +142,8 @@ def time_folds(qid: ArrayLike, time: ArrayLike, n_splits: int = 5) -> Folds:
     qid : array-like of shape (n_rows,)
         Query id of each row, the rows of a query together.
     time : array-like of shape (n_rows,)
-        Time of each row: numbers, dates, or strings in ISO 8601 such as "2026-07-01T12:00"; the same for all rows of a
-        query.
+        Time of each row: numbers, dates, or strings in ISO 8601 such as "2026-07-01T12:00". All rows of a query have
+        the same.
     n_splits : int, default=5
         Number of folds, at least 1.
 
@@ -223,7 +223,7 @@ def blocks_by_time(times: NDArray[Any], shares: Sequence[float], what: str) -> I
 
 
 def _fold_of(sizes: Ints, first: NDArray[np.bool_], n_splits: int, random: np.random.Generator | None) -> Ints:
-    """Return the fold of each query; those that come `first` are divided first.
+    """Return the fold of each query. Those that come `first` are divided first.
 
     Longest first, each block of `n_splits` queries gives one query to each fold. So whatever the order within a block,
     the documents of two folds differ by the sum over blocks of (longest − shortest) at most. That sum telescopes.

@@ -23,7 +23,7 @@ _SEED = 0  # of the random order of queries
 
 
 class QuerySplit(NamedTuple):
-    """Division of a table by query, by the arguments of `compare`; without any, the number of queries decides."""
+    """Division of a table by query, by the arguments of `compare`. Without any, the number of queries decides."""
 
     split: Any = None
     folds: int | None = None
@@ -125,7 +125,7 @@ def _drawn_parts(n_queries: int, shares: Any, qid: str) -> Ints:
 
 
 def _named_parts(names: NDArray[Any], query: Ints, first: Ints, column: str) -> Ints:
-    """Return the part of each row from its name; `first` is the first row of each query."""
+    """Return the part of each row from its name. `first` is the first row of each query."""
     part = np.array([_NAMES.get(str(name).strip().lower(), -1) for name in names])
     if (part < 0).any():
         wrong = shown(str(names[np.argmin(part)]))

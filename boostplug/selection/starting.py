@@ -122,7 +122,7 @@ def starting_params(
     -------
     dict
         For ``LGBMRanker(**params)`` or ``XGBRanker(**params)``: the objective, the trees, and the metric to stop on
-        where it is not NDCG@10. ``n_estimators`` is the most rounds, for early stopping, which `fit_folds` has; without
+        where it is not NDCG@10. ``n_estimators`` is the most rounds, for early stopping, which `fit_folds` has. Without
         a validation set they are too many.
 
     Raises

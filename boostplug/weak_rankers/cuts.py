@@ -95,7 +95,7 @@ class Cuts:
         return out
 
     def distinct(self, rows: Ints) -> Ints:
-        """Return the first cut of each kind; cuts of one kind split `rows` into the same two parts.
+        """Return the first cut of each kind. Cuts of one kind split `rows` into the same two parts.
 
         Which part is above does not matter. A cut with all of `rows` on one side is left out. Cuts are compared by two
         sums of random integers of the rows above, exact in float64. Two of a million rows' n cuts are taken for one

@@ -1,7 +1,7 @@
 r"""`TreeGrower`: regression trees by weighted least squares, those of scikit-learn's `DecisionTreeRegressor`.
 
 A tree grows best first: the leaf whose split gains most is split next. Take a cut of a node of weight W. The rows below
-it have the weight L, and their weighted targets minus the node's mean sum to S; those above sum to -S. The weighted
+it have the weight L, and their weighted targets minus the node's mean sum to S. Those above sum to -S. The weighted
 squares about the means fall by
 
 .. math:: \frac{S^2}{L} + \frac{S^2}{W - L} = \frac{S^2\, W}{L\, (W - L)} .
@@ -41,7 +41,7 @@ class _Nodes(NamedTuple):
     Attributes
     ----------
     feature, threshold, missing_left, below : ndarray of shape (n_nodes,)
-        The node's best split, made or not. Values up to the threshold go left; `below` is their largest code. With an
+        The node's best split, made or not. Values up to the threshold go left. `below` is their largest code. With an
         infinite threshold only missing values go right.
     left, right : ndarray of shape (n_nodes,)
         -1 at leaves.
@@ -269,7 +269,7 @@ def _search_feature(
 def _advance(
     codes: Any, start: Any, value: Any, targets: Any, weight: Any, search: Any, nodes: Any, n_nodes: int
 ) -> int:  # no tuple: numba 0.60 confuses the types of codes in it
-    """Set the splits of the newest nodes, and split the leaf that gains most; return the number of nodes.
+    """Set the splits of the newest nodes, and split the leaf that gains most. Return the number of nodes.
 
     The first call makes the root.
     """
@@ -323,7 +323,7 @@ def _settle(start: Any, value: Any, search: Any, nodes: Any, node: int, part: in
 
 @inlined()
 def _part(codes: Any, start: Any, value: Any, search: Any, nodes: Any, node: int) -> int:
-    """Move the rows that a node's split sends left before the others; return the first index of the others.
+    """Move the rows that a node's split sends left before the others. Return the first index of the others.
 
     If no value of the node is missing, later missing values go with more rows.
     """

@@ -119,7 +119,7 @@ class Tree:
         value: Floats,
         missing_left: NDArray[np.bool_],
     ) -> Self:
-        """Return the tree of splits found in single precision; the threshold inf sends all known values left."""
+        """Return the tree of splits found in single precision. The threshold inf sends all known values left."""
         leaf = left < 0
         below = np.where(leaf, 0.0, threshold)
         below[np.isnan(below)] = -np.inf  # scikit-learn before 1.9: NaN separates missing values from known ones

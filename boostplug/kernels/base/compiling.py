@@ -1,4 +1,4 @@
-"""The two decorators of kernels. Numba keeps compiled code on disk; an edit of any kernel compiles it anew."""
+"""The two decorators of kernels. Numba keeps compiled code on disk. An edit of any kernel compiles it anew."""
 
 import pickle
 import warnings

@@ -1,6 +1,6 @@
 r"""Sums of the exponential loss :math:`w_{ij} = a_i b_j e^{-d_{ij}(F_i - F_j)}` over the pairs of a query.
 
-Document i has the higher grade, j the lower one; a and b are their weights as winner and loser. The sum over the pairs
+Document i has the higher grade, j the lower one. Their weights as winner and loser are a and b. The sum over the pairs
 of two grades factorises. So a query of n documents with K grades costs O(nK) time and O(n) memory. Pairs are summed one
 by one in short lists of many grades, and where a pair's exponent passes 60. See "Cost" and "Range" in
 `docs/explanation/mpboost.md`.
@@ -84,7 +84,7 @@ class Distances(NamedTuple):
 
 
 class _Query(NamedTuple):
-    """Documents of one query by grade; each array has `WIDTH` entries more than it holds."""
+    """Documents of one query by grade. Each array has `WIDTH` entries more than it holds."""
 
     score: Floats
     winner: Floats

@@ -125,7 +125,7 @@ def _pair_by_pair(
 
 @inlined()
 def _between(places: Any, documents: _Documents, first: int, middle: int, last: int, margin: float) -> float:
-    """Sum all pairs of lower grades at first..middle and higher ones at middle..last; keys are -z and descend.
+    """Sum all pairs of lower grades at first..middle and higher ones at middle..last. Keys are -z and descend.
 
     Adds each document's derivative by the score to `_Documents.first`, and the weights of its active pairs to
     `_Documents.second`. Returns the sum of squares.

@@ -38,7 +38,7 @@ class _Documents(NamedTuple):
 
 @inlined()
 def _read(task: Task, u0: int, u1: int, documents: _Documents) -> tuple[float, float]:
-    """Read the documents of the groups u0..u1; return their lowest and their highest score."""
+    """Read the documents of the groups u0..u1. Return their lowest and their highest score."""
     groups, low, high = task.groups, np.inf, -np.inf
     base, weighted = unsigned(groups.group_start[u0]), len(groups.winner) > 0
     for i in range(unsigned(groups.group_start[u1]) - base):

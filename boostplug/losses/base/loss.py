@@ -166,7 +166,7 @@ class Loss(Value, ABC):
     @property
     @abstractmethod
     def traits(self) -> Traits:
-        """What holds for the loss on any data; a class attribute where no parameter decides."""
+        """What holds for the loss on any data. It is a class attribute if no parameter decides."""
 
     @property
     def hessian_kind(self) -> HessianKind:
@@ -275,7 +275,7 @@ class Loss(Value, ABC):
         return gradient, hessian
 
     def totals(self, scores: ArrayLike, queries: Queries) -> Floats:  # noqa: ARG002 (other losses need the scores)
-        """Return the sums over the queries that the derivatives depend on; those of several workers add up.
+        """Return the sums over the queries that the derivatives depend on. Those of several workers add up.
 
         The two `scale_terms`. Losses that couple queries add sums that depend on the scores.
 
@@ -302,10 +302,10 @@ class Loss(Value, ABC):
 
     @abstractmethod
     def compute_value(self, scores: Floats, queries: Queries) -> Floats:
-        """Return the loss of each query; scores are checked, contiguous and read-only."""
+        """Return the loss of each query. Scores are checked, contiguous and read-only."""
 
     def compute_gradient_hessian(self, scores: Floats, queries: Queries, scale: float) -> tuple[Floats, Floats]:
-        """Return `scale` times the derivatives of the value, as new arrays; scores are checked and read-only.
+        """Return `scale` times the derivatives of the value, as new arrays. Scores are checked and read-only.
 
         `scale` is that of all workers together.
         """
@@ -397,7 +397,7 @@ class LossOnLabel(Loss):
 
 
 class CombinedLoss(Loss):
-    """A weighted sum of losses, whatever its parameters; a subclass says its parts and their weights in `weighted`."""
+    """A weighted sum of losses, whatever its parameters. A subclass says its parts and their weights in `weighted`."""
 
     @property
     @abstractmethod
@@ -489,7 +489,7 @@ class LossSum(CombinedLoss):
 
     Notes
     -----
-    The value holds the scales, so the sum's own is 1; `scale_terms` has an entry for each part. Gradient and Hessian
+    The value holds the scales, so the sum's own is 1. `scale_terms` has an entry for each part. Gradient and Hessian
     are the sums of :math:`a_k` times the parts' ones.
 
     Hessian kind: that of the parts if all have the same. It is "bound" if some are "bound" and others "global", since a
@@ -540,7 +540,7 @@ class LossSum(CombinedLoss):
         object.__setattr__(self, "weights", tuple(weight for _, weight in flat))
 
     def on(self, label: str) -> "LossSum":
-        """Return the sum of the parts on one of several labels; those that read another one already stay."""
+        """Return the sum of the parts on one of several labels. Those that read another one already stay."""
         parts = tuple(part if isinstance(part, LossOnLabel) else part.on(label) for part in self.parts)
         return LossSum(parts=parts, weights=self.weights)
 

@@ -58,7 +58,7 @@ def sum_over_pairs(
     `value` of shape (1, n_rows): values, each in the row of the higher grade.
 
     A pair of grades weighs the gap of its grades' gains, if there are any, and what its documents weigh. `weight` is a
-    function of two groups in place of gains; then every pair is summed by itself.
+    function of two groups in place of gains. Then every pair is summed by itself.
     """
     functions, signs = ((pair.value,), _OF_VALUE) if value else ((pair.first, pair.second), _OF_DERIVATIVES)
     out = np.zeros((len(functions), len(scores)))

@@ -80,7 +80,7 @@ class Unbiased(Loss):
         The largest weight of a click divided by that of one at position 1, at least 1. Larger ones are clipped: less
         variance, and some bias.
     max_position : int, default 20
-        Estimates are made for the positions up to here; those further down take that of the last one.
+        Estimates are made for the positions up to here. Those further down take that of the last one.
     power : float, default 1.0
         How much of the bias is corrected, from 0, nothing, to 1. "ips" takes propensities to this power.
         "unbiased_lambdamart" raises its ratios to it (1/(p + 1) in the paper), "additive" multiplies its biases by it.
@@ -168,7 +168,7 @@ class Unbiased(Loss):
         object.__setattr__(self, "propensity", self._checked_propensity())
 
     def _checked_propensity(self) -> tuple[float, ...] | None:
-        """Return the propensities as a tuple, which is hashable; refuse them where they are not used."""
+        """Return the propensities as a tuple, which is hashable. Refuse them where they are not used."""
         if (self.propensity is None) == (self.method == "ips"):
             raise ValueError(
                 "Unbiased: method='ips' needs propensity, how likely users look at each position; "
@@ -189,7 +189,7 @@ class Unbiased(Loss):
 
     @property
     def traits(self) -> Traits:
-        """The base's for "ips", whose weights are constants; others estimate the bias from all pages."""
+        """The base's for "ips", whose weights are constants. Others estimate the bias from all pages."""
         known, base = self.method == "ips", self.base.traits
         traits: Traits = replace(
             base,
@@ -204,7 +204,7 @@ class Unbiased(Loss):
 
     @property
     def search_space(self) -> Space:
-        """The base's search space and the parameters of this method; the method itself is not searched."""
+        """The base's search space and the parameters of this method. The method itself is not searched."""
         drawn = {
             name: space if isinstance(space, Range) else tuple(choice for choice in space if self._takes(name, choice))
             for name, space in super().search_space.items()
@@ -330,7 +330,7 @@ class Unbiased(Loss):
         return placed_documents(queries.grade_groups.unweighted().view, position, n)
 
     def _bias(self, table: Floats | None, n_documents: float) -> tuple[Floats, ...]:
-        """Return θ, t⁺ and t⁻, or the added bias, by position; `n_documents` are on pages that hold a pair."""
+        """Return θ, t⁺ and t⁻, or the added bias, by position. `n_documents` are on pages that hold a pair."""
         if table is None:
             return (self._theta,)
         pairs, function = PositionPairs.from_table(table, self.max_position), self._pair
