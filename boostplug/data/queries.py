@@ -42,7 +42,7 @@ class Queries(Immutable):
     pairs : Pairs, optional
         Explicit preference pairs of rows. Losses on pairs then use them in place of pairs from the grades.
     labelled : array-like of bool of shape (n_rows,), optional
-        False for rows without a label. Losses and metrics ignore them where they read labels. Default: all True.
+        False for rows without a label; losses and metrics ignore them where they read labels. Default: all True.
     labels_by_name : mapping of str to array-like of shape (n_rows,), optional
         Additional labels of the rows, such as clicks and sales. A loss or metric reads one of them after
         ``loss.on("sale")``. NaN: the row has no such label.
