@@ -93,7 +93,7 @@ class CheckedInputs(NamedTuple):
         return np.arange(len(starts)) if self.qid is None else self.qid[np.minimum(starts, len(self.qid) - 1)]
 
     def take_queries(self, numbers: Any) -> "CheckedInputs":
-        """Return some queries, by their numbers; they stay in their order."""
+        """Return some queries, by their numbers. They stay in their order."""
         rows = np.flatnonzero(np.isin(self.queries.query_of_row, numbers))
         qid, queries = None if self.qid is None else self.qid[rows], self.queries.of_rows(rows, keep_empty=False)
         return self._replace(X=rows_of(self.X, rows), queries=queries, qid=qid)

@@ -29,18 +29,18 @@ class Queries(Immutable):
     Parameters
     ----------
     labels : array-like of shape (n_rows,), or None
-        Grades: finite real numbers, higher is better; they may be negative, fractional or huge. None: no row is
+        Grades: finite real numbers, higher is better. They may be negative, fractional or huge. None: no row is
         labelled, and `pairs` or `labels_by_name` must be given.
     group : array-like of shape (n_queries,), optional
         Sizes of the queries in row order. Exactly one of `group` and `qid` is given.
     qid : array-like of shape (n_rows,), optional
-        Query id of each row (numbers or strings); the rows of a query must be contiguous.
+        Query id of each row (numbers or strings). The rows of a query must be contiguous.
     weight : array-like of shape (n_queries,) or (n_rows,), optional
         Weights per query or per row (per row if both fit), each 0 or from 1e-100 to 1e100. The weight of the pair
         (i, j) is √(w_i w_j); weight 0 removes a row. A pandas Series of weights per query whose index holds the ids in
         `qid` is matched by them.
     pairs : Pairs, optional
-        Explicit preference pairs of rows; losses on pairs then use them in place of pairs from the grades.
+        Explicit preference pairs of rows. Losses on pairs then use them in place of pairs from the grades.
     labelled : array-like of bool of shape (n_rows,), optional
         False for rows without a label; losses and metrics ignore them where they read labels. Default: all True.
     labels_by_name : mapping of str to array-like of shape (n_rows,), optional
@@ -214,8 +214,8 @@ class Queries(Immutable):
     def remember(self, key: tuple[Hashable, ...], build: Callable[[], _R], *, limit: int = 8) -> _R:
         """Return ``build()``, cached as long as these queries live, for values that depend only on the data.
 
-        At most `limit` values are kept per first element of `key`, the newest ones, so that a new lambda in every round
-        does not fill the memory.
+        At most `limit` values are kept per first element of `key`, the newest ones. So a new lambda in every round does
+        not fill the memory.
         """
         # No lock, which a forked child could inherit locked; each of these operations on a dictionary is atomic.
         kept: dict[tuple[Hashable, ...], Any] = self.__dict__.setdefault("_kept", {})
@@ -245,7 +245,7 @@ class Queries(Immutable):
 
     @cached_property
     def judged(self) -> NDArray[np.bool_]:
-        """True for rows that are labelled and have a positive weight, of shape (n_rows,); losses learn from them."""
+        """True for rows that are labelled and have a positive weight, of shape (n_rows,). Losses learn from them."""
         if self.row_weight is None:
             return self.labelled_rows
         return frozen(self.labelled_rows & (self.row_weight > 0))

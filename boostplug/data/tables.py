@@ -1,7 +1,7 @@
 """Features of any kind of table, as both frameworks read them.
 
 Arrays, sparse matrices and lists of lists hold numbers. DataFrames of pandas and polars and tables of pyarrow become
-pandas DataFrames of numbers and categories; what neither framework can read is refused by the name of its column.
+pandas DataFrames of numbers and categories. A column that neither framework can read is refused by its name.
 """
 
 import re
@@ -110,8 +110,8 @@ def as_features(
 ) -> Any:
     """Return features as both frameworks read them.
 
-    Arrays, sparse matrices and pandas DataFrames that need no change are returned as they are, lists as arrays, tables
-    of polars and pyarrow as pandas DataFrames.
+    Arrays, sparse matrices and pandas DataFrames that need no change are returned as they are. Lists become arrays, and
+    tables of polars and pyarrow pandas DataFrames.
 
     Parameters
     ----------

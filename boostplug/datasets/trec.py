@@ -28,7 +28,7 @@ _ENTRY = "<query> Q0 <document> <rank> <score> <tag>"
 
 
 class Qrels(NamedTuple):
-    """Judgements, one a row; the rows of a query stand together."""
+    """Judgements, one a row. The rows of a query stand together."""
 
     qid: NDArray[np.str_]
     """As written: 7 and 07 are two queries."""
@@ -39,7 +39,7 @@ class Qrels(NamedTuple):
 
 
 class Run(NamedTuple):
-    """Ranked lists of documents, a row for each document; the rows of a query stand together."""
+    """Ranked lists of documents, a row for each document. The rows of a query stand together."""
 
     qid: NDArray[np.str_]
     """As written: 7 and 07 are two queries."""
@@ -281,7 +281,7 @@ def _ids(qid: ArrayLike, doc_ids: ArrayLike | None, n_rows: int) -> tuple[list[s
 
 
 def _words(name: str, values: Any) -> list[str]:
-    """Return ids as texts; refuse those that are no column of a line."""
+    """Return ids as texts. Refuse those that are no column of a line."""
     ids = as_vector(name, values)
     check_exact_ids(name, ids)
     ids = ids.astype(np.str_) if ids.dtype.kind == "S" else ids

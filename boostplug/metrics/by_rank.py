@@ -21,8 +21,8 @@ ABOVE_0 = 5e-324  # the lowest grade above 0
 class RankMetric(Metric):
     """A metric of the documents at each rank.
 
-    A subclass has those of the parameters below as its fields that mean something for it, in the order of its
-    constructor. They are checked here; those that are no fields have the values below.
+    A subclass has as its fields the parameters below that mean something for it, in the order of its constructor. They
+    are checked here. Those that are no fields have the values below.
     """
 
     k: int | None = None

@@ -26,12 +26,12 @@ class Metric(Value, ABC):
     """A ranking metric: an immutable, hashable, picklable value.
 
     ``metric.score(y, scores, qid=)`` takes plain arrays, ``metric(scores, queries)`` a `Queries` or a data set of a
-    framework; ``metric.per_query(scores, queries)`` returns the value of each query. A subclass is a frozen dataclass
+    framework. ``metric.per_query(scores, queries)`` returns the value of each query. A subclass is a frozen dataclass
     of its parameters with one method, `compute_per_query`. What holds for all of them:
 
-    - Documents are ranked by descending score. Scores are real numbers; ±∞ rank at the ends and tie among themselves;
+    - Documents are ranked by descending score. Scores are real numbers. ±∞ rank at the ends and tie among themselves.
       NaN is refused, since it has no rank.
-    - A row that is not labelled is not judged: it keeps its rank and counts as non-relevant, of gain 0 (`trec_eval`'s
+    - A row that is not labelled is not judged. It keeps its rank and counts as non-relevant, of gain 0 (`trec_eval`'s
       convention). `Bpref` and metrics on pairs of grades and on rank correlation leave it out.
     - A query without rows has no value (NaN). The mean is over the queries that have one, weighted by
       `Queries.query_weight`; NaN where no query has one.
@@ -156,7 +156,7 @@ class Metric(Value, ABC):
         Returns
         -------
         float or tuple
-            With `Queries` the weighted mean of `per_query`; with a data set of LightGBM or XGBoost what ``feval`` or
+            With `Queries` the weighted mean of `per_query`. With a data set of LightGBM or XGBoost what ``feval`` or
             ``custom_metric`` return.
         """
         if not isinstance(data, Queries):
@@ -211,7 +211,7 @@ class Metric(Value, ABC):
         scores : array-like of shape (n_rows,)
             Real numbers, higher is better.
         qid : array-like of shape (n_rows,), optional
-            Query id of each row (numbers or strings); the rows of a query stand together. Exactly one of `qid` and
+            Query id of each row (numbers or strings). The rows of a query stand together. Exactly one of `qid` and
             `group` is given; for a single list, ``group=[len(y)]``.
         group : array-like of shape (n_queries,), optional
             Sizes of the queries in row order.

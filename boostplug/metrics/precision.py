@@ -15,8 +15,8 @@ class Precision(RankMetric):
 
     .. math:: \frac1k \#\{j \le k : \mathrm{rel}_j\}
 
-    A list shorter than k is filled up with documents that are not relevant: the divisor stays k, as in `trec_eval` and
-    the script of LETOR 4.0 (the script of LETOR 3.0 counts 0 for such a query).
+    A list shorter than k is filled up with documents that are not relevant. The divisor stays k, as in `trec_eval` and
+    the script of LETOR 4.0. (The script of LETOR 3.0 counts 0 for such a query.)
 
     Parameters
     ----------

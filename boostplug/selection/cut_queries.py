@@ -1,4 +1,4 @@
-"""Queries that a fold has cut: a ranker is scored on other rows of queries that it was fitted on."""
+"""Queries that a fold has cut: a ranker is scored on other rows of its training queries."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -44,8 +44,8 @@ def warn_of_cut_queries(fitted: QuerySizes | None, scored: QuerySizes | None) ->
     """Warn of scored queries of which `fit` has had another number of rows.
 
     The ids of two tables may stand for different queries, so there is no warning for two tables. DataFrames are two
-    tables if first rows of both have the same index label. Others are if the ids number the queries of each, except
-    where both have the same ids and most scored queries are the shorter ones, as a fold of rows leaves them.
+    tables if first rows of both have the same index label. Others are if the ids number the queries of each. An
+    exception are the same ids in both with most scored queries shorter, as a fold of rows leaves them.
     """
     if fitted is None or scored is None:
         return
