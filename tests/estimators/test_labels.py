@@ -123,10 +123,11 @@ def test_missing_labels_are_rows_that_labelled_leaves_out(F, kind):
 @every_framework
 def test_missing_labels_are_an_error_that_says_how_to_leave_them_out(F):
     frame = pd.DataFrame(X).add_prefix("f").assign(grade=NONE[0], qid=QID)
-    with pytest.raises(ValueError, match=r"'grade' has no value in row 0. Drop such rows, or pass labelled= with False"):
+    remedy = "rop such rows, or pass labelled= with False where a row is not judged"
+    with pytest.raises(ValueError, match=rf"y: column 'grade' has no value in row 0\. D{remedy}\."):
         F.fit(bp.QBRank(), frame, "grade", qid=None)
     for labelled in (None, ~LABELLED):
-        with pytest.raises(ValueError, match=r"y\[0\] = nan is not finite; drop such rows, or pass labelled= with False"):
+        with pytest.raises(ValueError, match=rf"y\[0\] = nan is not finite; d{remedy}"):
             F.fit(bp.QBRank(), y=NONE[0], labelled=labelled)
     with pytest.raises(ValueError, match="pass eval_labelled= with False where a row is not judged"):
         F.fit(bp.QBRank(), valid=(VX, NONE[1], VQID))

@@ -32,10 +32,10 @@ def weighed_by_propensity(folds: DataFolds, theta: Floats) -> DataFolds:
     cuts a weight to w, the label is w × click + (1 - w θ_p) r, with r the rate Σ clicks / Σ θ of a part's documents at
     such positions. The labels are then right on average there, as in doubly robust estimates (Oosterhuis, TOIS 2023).
     """
-    if not clicked_parts(folds):
+    if all(part.queries.position is None for fold in folds for part in fold):
         raise ValueError(
-            "propensity weighs clicks of the validation and test parts, and neither has positions; name their column "
-            "by position=, pass RankingData(X, y, qid=…, position=…), or leave out propensity"
+            "propensity weighs clicks at positions, and no part has positions; name their column by position=, pass "
+            "RankingData(X, y, qid=…, position=…), or leave out propensity"
         )
     return [[train, *(_weighed(part, theta) for part in judging)] for train, *judging in folds]
 

@@ -160,7 +160,7 @@ def _part(data: Any, source: Source, title: str, columns: TableColumns, train: S
         data = RankingData(**data)
         if given := columns._replace(qid="qid", keep=(), split=None, folds=None, today=None).given():
             what = "a RankingData, as a LETOR file is read, has no columns of labels, weights and the like"
-            raise ValueError(f"{what}; leave out {next(iter(given))}")
+            raise ValueError(f"{what}; leave out {next(iter(given))}, or pass tables as RankingData.from_frame(…), too")
         schema = schema_of(data.X)._replace(names=data.feature_names)
         X = data.X if train is None else align(data.X, train, title, schema=schema)
         queries, names = data.queries, column_names(data.X) or data.feature_names or ()
