@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from boostplug.clicks.propensity import effective_size
 from boostplug.comparison.inputs.columns import PARTS, DataFolds
 from boostplug.core.arrays import Floats
 from boostplug.core.values import label
@@ -83,9 +82,8 @@ def notes_on_clicks(folds: DataFolds, theta: Floats) -> list[str]:
         more = f"; for {cut:,.0f} the mean of such positions makes up for the rest" if cut else ""
         notes.append(
             f"{name} holds {times.sum():,.0f} clicks. Each counts 1/propensity of its position, at most "
-            f"{MAX_WEIGHT:g} (largest: {weight.max(initial=0.0):.3g}{more}); effective sample size: "
-            f"{effective_size(weight, times):,.0f} clicks. The metrics estimate what users would find, if the "
-            "propensities are right."
+            f"{MAX_WEIGHT:g} (largest: {weight.max(initial=0.0):.3g}{more}). The metrics estimate what users would "
+            "find, if the propensities are right."
         )
     return notes
 
