@@ -63,7 +63,7 @@ def test_weighed_clicks_are_the_estimate_of_evaluate_and_the_call_makes_them_aga
     for k in (3, 10):
         estimate = bp.clicks.evaluate(scores, log, metric=bp.DCG(k), propensity=np.maximum(THETA, 0.1))
         assert values[f"DCG@{k}(linear).on(ips)"]["mean"] == pytest.approx(estimate.estimate, rel=1e-6)
-    about = f"test holds {estimate.n_clicks:,} clicks. Each counts 1/propensity of its position, at most 10 (largest: 10"
+    about = f"test holds {estimate.n_clicks:,} clicks. Each counts 1/propensity of its position, at most 10"
     assert any(note.startswith(about) for note in document["notes"])
     again = eval(document["call"], {"bp": bp, "train": train, "valid": valid, "test": test})  # noqa: S307 (ours)
     assert row_of(again, "RankNet")["test"] == row_of(weighed, "RankNet")["test"]
