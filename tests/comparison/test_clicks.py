@@ -166,8 +166,13 @@ def test_positions_are_asked_of_training_tables_and_of_one_table(judged):
             compared(*given, **NAMED)
     with pytest.raises(ValueError, match=r"leave out label, or pass tables as RankingData.from_frame\(…\), too"):
         compared(clicked, *judged[1:], **NAMED)
+    for other in ("weight", "today"):
+        with pytest.raises(ValueError, match=f"valid: there is no column 'f0_too' for {other}"):
+            compared(clicked.assign(f0_too=1.0), valid, test, **NAMED, **{other: "f0_too"})
     mixed = bp.RankingData.from_frame(clicked, **NAMED), *judged[1:]
-    assert compared(*mixed, rounds=1).failed is False
+    result = compared(*mixed, rounds=300)
+    assert any(method["p"] is not None for method in result.document["methods"])
+    assert not any("shares" in warning for warning in result.document["warnings"])  # whose queries the pages are of
 
 
 def test_propensities_of_training_clicks_make_the_default_losses_for_judgements(judged):

@@ -133,3 +133,20 @@ def test_missing_labels_are_an_error_that_says_how_to_leave_them_out(F):
         F.fit(bp.QBRank(), valid=(VX, NONE[1], VQID))
     with pytest.raises(ValueError, match=r"Drop such rows\.$"):
         bp.RankingData(frame, "grade")
+
+
+def test_zeros_in_the_place_of_missing_labels_rank_worse():
+    """By .05 to .07 in ten seeds and with three losses, on the page on what gets in."""
+    differences = []
+    trees = {"n_estimators": 100, "num_leaves": 15, "n_jobs": 1, "verbose": -1}
+    for seed in range(3):
+        train, test = (bp.datasets.make_ranking(200, random_state=number) for number in (seed, 100 + seed))
+        judged = np.random.default_rng(seed).random(train.n_rows) < 0.3
+        labels = np.where(judged, train.y, np.nan)
+        left_out, zeros = (
+            bp.LGBMRanker(objective=bp.QBRank(), **trees).fit(train.X, y, qid=train.qid, labelled=mask)
+            for y, mask in ((labels, judged), (np.nan_to_num(labels), None))
+        )
+        values = [bp.NDCG(10)(ranker.predict(test.X), test.queries) for ranker in (left_out, zeros)]
+        differences.append(values[0] - values[1])
+    assert np.mean(differences) > 0.02
