@@ -131,8 +131,11 @@ def test_missing_labels_are_an_error_that_says_how_to_leave_them_out(F):
             F.fit(bp.QBRank(), y=NONE[0], labelled=labelled)
     with pytest.raises(ValueError, match="pass eval_labelled= with False where a row is not judged"):
         F.fit(bp.QBRank(), valid=(VX, NONE[1], VQID))
+    # These have no such argument.
     with pytest.raises(ValueError, match=r"Drop such rows\.$"):
         bp.RankingData(frame, "grade")
+    with pytest.raises(ValueError, match=r"y\[0\] = nan is not finite; drop such rows \("):
+        bp.QBRankRanker(n_estimators=1).fit(X, Y, qid=QID, eval_set=[(X, NONE[0])], eval_qid=[QID])
 
 
 def test_zeros_in_the_place_of_missing_labels_rank_worse():

@@ -130,7 +130,7 @@ def _fold(parts: Sequence[Any], columns: TableColumns, *, crossed: bool) -> list
         title = f"{name} ({source.file})" if source.file else name
         table = read_table(data, name, columns, train) if is_table_file(data) else data
         try:
-            part = _part(table, source, title, columns if name == PARTS[0] else _of_judges(table, columns), train)
+            part = _part(table, source, title, columns if name == PARTS[0] else _judged_columns(table, columns), train)
         except ValueError as error:
             raise ValueError(str(error) if title in str(error) else f"{title}: {error}") from None
         if not part.queries.n_rows:
@@ -141,7 +141,7 @@ def _fold(parts: Sequence[Any], columns: TableColumns, *, crossed: bool) -> list
     return fold
 
 
-def _of_judges(table: Any, columns: TableColumns) -> TableColumns:
+def _judged_columns(table: Any, columns: TableColumns) -> TableColumns:
     """Return the columns of a validation or test part: without positions if it has none, as judges see no page."""
     name = columns.position
     if name is None or not is_frame(table):
