@@ -166,13 +166,15 @@ def compare(
         Columns of DataFrames with labels, query ids and weights; all other columns are features.
     position : str, optional
         Column of the positions at which users saw the rows, from 1, for losses that learn from clicks (`Unbiased`). In
-        other data, `RankingData` holds them. The labels of a validation or test part with positions favour the order
-        that was shown: without `propensity` a warning says so.
+        other data, `RankingData` holds them. Judgements need none: in a DataFrame or file for validation or test the
+        column may be absent, or empty. The labels of a validation or test part with positions favour the order that was
+        shown: without `propensity` a warning says so.
     propensity : array-like of shape (n_positions,), optional
-        Probability that users look at position 1, 2, …, or the result of `boostplug.clicks.propensity`. Methods are
-        then stopped, chosen and judged by the DCG that clicks estimate. A click has the weight 1 over its propensity,
-        at most 10; the mean of the positions where that cuts makes up for the rest. NDCG becomes DCG, because clicks do
-        not show the ideal order, and other metrics are left out. Parts without positions are judged by their labels.
+        Probability that users look at position 1, 2, …, or the result of `boostplug.clicks.propensity`. Where
+        validation and test parts have positions, methods are then stopped, chosen and judged by the DCG that clicks
+        estimate. A click has the weight 1 over its propensity, at most 10; the mean of the positions where that cuts
+        makes up for the rest. NDCG becomes DCG, because clicks do not show the ideal order, and other metrics are left
+        out. Parts without positions are judged by their labels.
 
         If the training part has positions, the default losses learn from clicks. `RankNet` corrects nothing. `Unbiased`
         with method "ips", these propensities and power .25, .5, .75 and 1 corrects more, and so does "additive" with

@@ -42,7 +42,8 @@ class Queries(Immutable):
     pairs : Pairs, optional
         Explicit preference pairs of rows. Losses on pairs then use them in place of pairs from the grades.
     labelled : array-like of bool of shape (n_rows,), optional
-        False for rows without a label; losses and metrics ignore them where they read labels. Default: all True.
+        False for rows without a label, which may be NaN in `labels` and becomes 0; losses and metrics ignore them where
+        they read labels. Default: all True.
     labels_by_name : mapping of str to array-like of shape (n_rows,), optional
         Additional labels of the rows, such as clicks and sales. A loss or metric reads one of them after
         ``loss.on("sale")``. NaN: the row has no such label.
@@ -111,14 +112,12 @@ class Queries(Immutable):
             if pairs is None and not labels_by_name:
                 raise ValueError("labels is None; pass the grade of each row, or pairs= or labels_by_name=")
             n_rows = _n_rows(group, qid)
-            mask = None if labelled is None else _labelled(labelled, n_rows)
+            mask = as_labelled(labelled, n_rows)
             if labelled is not None and (mask is None or mask.any()) and n_rows:
                 raise ValueError("labelled is True for some rows, but labels is None; pass the labels")
             y, labelled = np.zeros(n_rows), np.zeros(n_rows, bool)
         else:
-            y = as_floats("labels", labels)
-        why = "is not finite; drop such rows, or give them a finite label and labelled=False"
-        check_values("labels", ~np.isfinite(y), y, why)
+            y = as_labels("labels", labels, labelled)
         boundaries = boundaries_of(group, qid, len(y))
         self.__dict__.update(
             labels=frozen(y),
@@ -126,7 +125,7 @@ class Queries(Immutable):
             n_rows=len(y),
             n_queries=len(boundaries) - 1,
             row_weight=row_weight_of(weight, boundaries, qid),
-            labelled=_labelled(labelled, len(y)),
+            labelled=as_labelled(labelled, len(y)),
             pairs=pairs,
             labels_by_name=MappingProxyType(named_labels({} if labels_by_name is None else labels_by_name, len(y))),
             position=None if position is None else as_positions(position, len(y)),
@@ -379,7 +378,27 @@ def _n_rows(group: ArrayLike | None, qid: ArrayLike | None) -> int:
     return int(sizes_of(group).sum())
 
 
-def _labelled(labelled: ArrayLike | None, n_rows: int) -> NDArray[np.bool_] | None:
+def as_labels(name: str, values: ArrayLike, labelled: ArrayLike | None, argument: str = "labelled") -> Floats:
+    """Return labels as finite numbers, 0 for rows that are not labelled, whatever they hold.
+
+    `argument` is the name under which the caller takes `labelled`, for the message; empty if it takes none.
+    """
+    y = as_vector(name, values)
+    if (mask := as_labelled(labelled, len(y))) is not None:
+        y = y.copy()
+        y[~mask] = 0
+    y = as_floats(name, y)
+    check_values(name, ~np.isfinite(y), y, f"is not finite; drop such rows{or_unjudged(argument)}")
+    return y
+
+
+def or_unjudged(argument: str) -> str:
+    """Return the remedy for rows without a label, after another one: the argument that says so, if there is one."""
+    return f", or pass {argument}= with False where a row is not judged" if argument else ""
+
+
+def as_labelled(labelled: ArrayLike | None, n_rows: int) -> NDArray[np.bool_] | None:
+    """Return which rows have a label; None if all have."""
     if labelled is None:
         return None
     mask = as_vector("labelled", labelled)

@@ -164,7 +164,7 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
         eval_labels : list of mapping or None, optional
             Those of each validation set.
         labelled : array-like of bool of shape (n_rows,), optional
-            False where a row has no label in `y`, whatever `y` holds there: losses do not learn from it, and metrics
+            False where a row has no label in `y`, which may be NaN there. Losses do not learn from it, and metrics
             count it as not judged. For losses and metrics of ours.
         eval_labelled : list of array-like or None, optional
             That of each validation set.

@@ -12,12 +12,12 @@ from numpy.typing import ArrayLike
 from boostplug.adapters.reading import adapter_of, dataset_names, queries_of
 from boostplug.adapters.workers import NO_QUERIES, in_step
 from boostplug.core.arrays import Floats
-from boostplug.core.checks import as_floats, check_instance, check_order, check_values, scores_of_rows, shown
+from boostplug.core.checks import check_instance, check_order, scores_of_rows, shown
 from boostplug.core.naming import read_value
 from boostplug.core.threads import threads_of_framework
 from boostplug.core.values import Range, Space, Value, declared_ranges, name_in_logs
 from boostplug.data.named_labels import check_label_name
-from boostplug.data.queries import Queries
+from boostplug.data.queries import Queries, as_labels
 
 _ON_LABEL = re.compile(r"(.+)\.on\(['\"]?([^()'\"]+)['\"]?\)\s*")
 
@@ -218,7 +218,7 @@ class Metric(Value, ABC):
         weight : array-like of shape (n_queries,) or (n_rows,), optional
             As `Queries` takes it: the mean is weighted by query, by the mean weight of its rows.
         labelled : array-like of bool of shape (n_rows,), optional
-            False for rows that are not judged.
+            False for rows that are not judged, where `y` may be NaN.
 
         Returns
         -------
@@ -243,9 +243,7 @@ class Metric(Value, ABC):
         """
         check_order(y=y, scores=scores, qid=qid, weight=weight, labelled=labelled)
         # Queries calls them labels, so its messages would name an argument that does not exist here.
-        grades = as_floats("y", y)
-        finite = np.isfinite(grades)
-        check_values("y", ~finite, grades, "is not finite; drop such rows, or give them 0 and labelled=False")
+        grades = as_labels("y", y, labelled)
         queries = Queries(grades, group=group, qid=qid, weight=weight, labelled=labelled)
         return float(self(scores, queries))
 

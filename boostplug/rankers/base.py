@@ -144,7 +144,7 @@ class ReferenceRanker(RankingScore, BaseEstimator, ABC):  # type: ignore[misc]
         pairs : Pairs, optional
             Explicit preferences between rows; they replace the pairs from grades.
         labelled : array-like of bool of shape (n_rows,), optional
-            False for rows whose label is to be ignored.
+            False for rows whose label is to be ignored; it may be NaN.
         sample_weight : array-like of shape (n_queries,) or (n_rows,), optional
             Weights per query or per row, each 0 or from 1e-100 to 1e100. A pair has the weight √(w_i w_j).
         eval_set : list of (X, y), optional

@@ -445,3 +445,8 @@ def test_features_are_chosen_on_collections_too(client, name):
     assert local.features == ["b", "a"]
     np.testing.assert_array_equal(ranker.predict(whole).compute(), local.predict(frame[["a", "b"]]))
     assert ranker.score(whole) == pytest.approx(local.score(frame))
+    judged = frame["b"] > 0
+    missing = frame.assign(grade=frame["grade"].where(judged))
+    assert ranker.score(missing, labelled=judged) == local.score(frame, labelled=judged)
+    with pytest.raises(TypeError, match="takes no labelled"):
+        ranker.score(whole, labelled=judged)

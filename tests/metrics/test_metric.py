@@ -55,6 +55,7 @@ def test_plain_arrays_are_scored_as_queries_are():
         assert metric.score(y.tolist(), scores.tolist(), group=group) == metric(scores, plain)
         assert metric.score(y, scores, qid=qid, weight=weight) == metric(scores, weighted)
         assert metric.score(y, scores, qid=qid, weight=np.repeat(weight, group)) == metric(scores, weighted)
-        assert metric.score(y, scores, qid=qid, labelled=labelled) == metric(scores, judged)
+        missing = np.where(labelled, y, np.nan)
+        assert metric.score(missing, scores, qid=qid, labelled=labelled) == metric(scores, judged)
         assert type(metric.score(y, scores, group=group)) is float
     assert np.isnan(bp.MAP().score([0, 0], [1.0, 2.0], group=[2]))

@@ -312,7 +312,7 @@ def test_rows_without_label_or_weight_change_nothing(ranker, data, how):
     X, y, qid = data
     out = np.arange(300) % 4 == 3
     extra = {"labelled": ~out} if how == "labelled" else {"sample_weight": (~out).astype(float)}
-    fitted = small(ranker).fit(X, np.where(out, 2.0 - y, y), qid=qid, **extra)
+    fitted = small(ranker).fit(X, np.where(out, np.nan if how == "labelled" else 2.0 - y, y), qid=qid, **extra)
     kept = small(ranker).fit(X[~out], y[~out], qid=qid[~out])
     for name, values in kept.history_.items():
         np.testing.assert_allclose(fitted.history_[name], values, rtol=1e-9, atol=1e-12, err_msg=name)
