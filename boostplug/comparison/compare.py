@@ -16,6 +16,7 @@ from boostplug.comparison.comparison import Comparison, named_by_tuning, without
 from boostplug.comparison.console import progress_bar
 from boostplug.comparison.decision import decide
 from boostplug.comparison.formats import short
+from boostplug.comparison.inputs.clicks import notes_on_judgements
 from boostplug.comparison.inputs.columns import TableColumns, as_tuple
 from boostplug.comparison.inputs.folds import LoadedData
 from boostplug.comparison.inputs.today import judged_by_today
@@ -238,9 +239,11 @@ def compare(
     rounds, patience, trials = arguments.as_budget(rounds, early_stopping_rounds, tune)
     seeds, (names, absent) = arguments.as_seeds(seeds), arguments.as_frameworks(frameworks)
     path, checked = arguments.as_store(store, resume=resume), arguments.as_threads(num_threads, jobs)
-    loaded, about_clicks = LoadedData.from_arguments(train, valid, test, columns, data), list[str]()
+    loaded = LoadedData.from_arguments(train, valid, test, columns, data)
+    about_clicks = notes_on_judgements(loaded.folds)
     if propensity is not None:
-        loaded, about_clicks = loaded.weighed(propensity)
+        loaded, of_clicks = loaded.weighed(propensity)
+        about_clicks += of_clicks
     chosen = arguments.as_losses(losses, loaded)
     main, choosing, table_metrics, left_out = arguments.as_metrics(metric, metrics, loaded)
     loaded = judged_by_today(loaded, main)

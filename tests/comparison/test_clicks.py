@@ -150,6 +150,7 @@ def test_positions_are_asked_of_the_clicks_and_not_of_judged_tables(judged, kind
         document = result.document
     assert [method["test"] for method in document["methods"]] == [row["test"] for row in expected.document["methods"]]
     assert not any("that were shown" in warning for warning in document["warnings"])
+    assert any("without positions (valid and test)" in note for note in document["notes"])
 
 
 def test_positions_are_asked_of_training_tables_and_of_one_table(judged):

@@ -24,6 +24,14 @@ def clicked_parts(folds: DataFolds) -> tuple[str, ...]:
     return tuple(name for name, parts in _judging(folds) if any(p.queries.position is not None for p in parts))
 
 
+def notes_on_judgements(folds: DataFolds) -> list[str]:
+    """Return a note on the parts that judge without positions, where the training part has them."""
+    judged = [name for name in PARTS[1:] if name not in clicked_parts(folds)]
+    if folds[0][0].queries.position is None or not judged:
+        return []
+    return [f"Only labels judge the parts without positions ({' and '.join(judged)}): they count as judgements."]
+
+
 def weighed_by_propensity(folds: DataFolds, theta: Floats) -> DataFolds:
     """Return folds whose clicks on validation and test have the label `IPS` beside them; `theta` is by position.
 
