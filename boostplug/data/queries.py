@@ -42,8 +42,8 @@ class Queries(Immutable):
     pairs : Pairs, optional
         Explicit preference pairs of rows. Losses on pairs then use them in place of pairs from the grades.
     labelled : array-like of bool of shape (n_rows,), optional
-        False for rows without a label, which may be NaN in `labels` and becomes 0; losses and metrics ignore them where
-        they read labels. Default: all True.
+        False for rows without a label. Losses and metrics ignore them where they read labels. In `labels` they may have
+        NaN or None, which becomes 0. Default: all True.
     labels_by_name : mapping of str to array-like of shape (n_rows,), optional
         Additional labels of the rows, such as clicks and sales. A loss or metric reads one of them after
         ``loss.on("sale")``. NaN: the row has no such label.
@@ -379,14 +379,14 @@ def _n_rows(group: ArrayLike | None, qid: ArrayLike | None) -> int:
 
 
 def as_labels(name: str, values: ArrayLike, labelled: ArrayLike | None, argument: str = "labelled") -> Floats:
-    """Return labels as finite numbers, 0 for rows that are not labelled, whatever they hold.
+    """Return labels as finite numbers, 0 for rows that are not labelled and hold none.
 
     `argument` is the name under which the caller takes `labelled`, for the message; empty if it takes none.
     """
     y = as_vector(name, values)
     if (mask := as_labelled(labelled, len(y))) is not None:
-        y = y.copy()
-        y[~mask] = 0
+        no_number = ~np.isfinite(y) if y.dtype.kind == "f" else y.dtype.kind == "O"
+        y = np.where(~mask & no_number, 0, y)
     y = as_floats(name, y)
     check_values(name, ~np.isfinite(y), y, f"is not finite; drop such rows{or_unjudged(argument)}")
     return y

@@ -46,7 +46,7 @@ def test_labels_in_single_precision_keep_all_else(F):
         F.fit(Spy(), y=Y + 0.1, sample_weight=weight, labelled=Y > 0, position=position)
     seen = Spy.log.pop().queries
     Spy.log.clear()
-    np.testing.assert_array_equal(seen.labels, np.where(Y > 0, np.float32(Y + 0.1), 0.0))
+    np.testing.assert_array_equal(seen.labels, np.float32(Y + 0.1))
     for found, expected in ((seen.row_weight, weight), (seen.labelled, Y > 0), (seen.position, position)):
         np.testing.assert_array_equal(found, expected)
 
