@@ -240,7 +240,12 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
         """
         switched = "validate_features" in kwargs or kwargs.get("predict_disable_shape_check", False)
         fitted = None if switched else self.training_summary_.schema
-        return super().predict(self._features_of(X, fitted), *args, **kwargs)
+        features = self._features_of(X, fitted)
+        if self.__sklearn_is_fitted__() and not features.shape[0]:  # which the parent refuses
+            names = [*inspect.signature(super().predict).parameters][1:]
+            options = {"num_threads": 1, **dict(zip(names, args, strict=False)), **kwargs}
+            return self.booster_.predict(np.zeros((1, features.shape[1])), **options)[:0]
+        return super().predict(features, *args, **kwargs)
 
     def export(self) -> lgb.LGBMRanker:
         """Return a fitted plain `lightgbm.LGBMRanker` that predicts the same, bit for bit, without this library.

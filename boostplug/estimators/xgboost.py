@@ -40,7 +40,7 @@ from boostplug.estimators.parameters import for_framework, given_names, nested, 
 from boostplug.losses import Loss
 from boostplug.metrics import NDCG, Metric
 from boostplug.model.boosters import set_booster
-from boostplug.model.export import plain_booster
+from boostplug.model.export import plain_booster, up_to_best_iteration
 
 with needed_by("boostplug.XGBRanker needs", "xgboost"):
     import xgboost as xgb
@@ -242,6 +242,26 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
         return super().predict(
             with_text_categories(features), **{name: as_native(value) for name, value in kwargs.items()}
         )
+
+    def save_model(self, fname: Any) -> None:
+        """Save the model that `predict` uses: after early stopping, the rounds up to the best iteration.
+
+        A plain ``xgboost.Booster`` that loads the file then predicts the same. The parent saves all rounds, and so does
+        ``get_booster().save_model``. A `fit` whose `xgb_model` is the file goes on from the best iteration.
+
+        Parameters
+        ----------
+        fname : str or path
+            As for the parent.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        """
+        saved = copy.copy(self)
+        vars(saved).update(_Booster=up_to_best_iteration(self.get_booster()))
+        super(XGBRanker, saved).save_model(fname)
 
     def load_model(self, fname: Any) -> None:
         """Load a model for `predict`; the parent's, but a ranker of ours keeps its loss.

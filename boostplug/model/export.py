@@ -361,13 +361,18 @@ def _xgboost(booster: Any) -> Any:
     learner = json.loads(booster.save_config())["learner"]
     model = learner["learner_model_param"]
     _check_one_score(max(int(model["num_class"]), int(model.get("num_target", 1))))
-    best = booster.attr("best_iteration")
-    stopped = best is not None and learner["gradient_booster"]["name"] != "gblinear"  # which has no rounds to cut
-    copied = booster[: int(best) + 1] if stopped else booster.copy()
-    copied.set_attr(**booster.attributes())
-    copied = _without_weights(copied)
+    copied = _without_weights(up_to_best_iteration(booster))
     if learner["objective"]["name"].startswith("rank:"):
         copied.set_param({"objective": "reg:squarederror"})
+    return copied
+
+
+def up_to_best_iteration(booster: Any) -> Any:
+    """Return a copy of XGBoost's booster with the rounds that `predict` of a ranker uses, and all its attributes."""
+    best = booster.attr("best_iteration")
+    kind = json.loads(booster.save_config())["learner"]["gradient_booster"]["name"]
+    copied = booster.copy() if best is None or kind == "gblinear" else booster[: int(best) + 1]  # gblinear: no rounds
+    copied.set_attr(**booster.attributes())
     return copied
 
 

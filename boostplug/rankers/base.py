@@ -219,7 +219,13 @@ class ReferenceRanker(RankingScore, BaseEstimator, ABC):  # type: ignore[misc]
             X = _numbers_of(X)  # scikit-learn raises for all other types
         with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn sums X to check that it is finite
             features: NDArray[Any] = validate_data(
-                self, X, reset=reset, dtype=dtype, order="C", ensure_all_finite="allow-nan"
+                self,
+                X,
+                reset=reset,
+                dtype=dtype,
+                order="C",
+                ensure_all_finite="allow-nan",
+                ensure_min_samples=int(reset),  # a query without documents has no scores
             )
         return features
 
