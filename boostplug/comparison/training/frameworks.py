@@ -20,6 +20,7 @@ from boostplug.estimators.inputs import relative_weight, with_float32_labels
 from boostplug.estimators.parameter_names import without_options
 from boostplug.losses import Loss
 from boostplug.metrics import Metric
+from boostplug.model.xgboost import first_rounds
 
 _LEAST_SHARE = 0.7  # least share of a training's time in which its thread had a processor
 NO_FRAMEWORK = "none"
@@ -241,7 +242,7 @@ class XGBoostTrainer:
             watch.measure(booster.predict(self.valid_set, output_margin=True))
             if watch.stop:
                 break
-        watch.model = booster[: watch.best_round].save_raw("json").decode()
+        watch.model = first_rounds(booster, watch.best_round).save_raw("json").decode()
         scores = booster.predict(self.test_set, output_margin=True, iteration_range=(0, watch.best_round))
         return np.asarray(scores, dtype=np.float64)
 
