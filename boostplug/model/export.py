@@ -371,8 +371,8 @@ def up_to_best_iteration(booster: Any) -> Any:
     """Return a copy of XGBoost's booster with the rounds that `predict` of a ranker uses, and all its attributes."""
     best = booster.attr("best_iteration")
     kind = json.loads(booster.save_config())["learner"]["gradient_booster"]["name"]
-    stopped = best is not None and kind != "gblinear"  # which has no rounds to cut
-    copied = first_rounds(booster, int(best) + 1) if stopped else booster.copy()
+    # gblinear has no rounds to cut.
+    copied = booster.copy() if best is None or kind == "gblinear" else first_rounds(booster, int(best) + 1)
     copied.set_attr(**booster.attributes())
     return copied
 
