@@ -255,7 +255,8 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
         no metric of ours.
 
         In place of a loss or function its objective is lambdarank, which another `fit` or ``booster_.refit`` would
-        take. It does not know a column named qid: pass the features alone.
+        take. It does not know a column named qid: pass the features alone. LightGBM reads categories of pandas, and
+        their codes. It refuses texts, and categories of polars and pyarrow: see docs/guides/serving.md.
 
         Returns
         -------
