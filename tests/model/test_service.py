@@ -2,6 +2,7 @@
 
 import json
 import re
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,10 @@ import boostplug as bp
 
 PAGE = (Path(__file__).parents[2] / "docs" / "guides" / "serving.md").read_text(encoding="utf-8")
 (SERVICE,) = re.findall(r"^```python\n# serve_text.py\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
-(COLUMNS_OF,) = re.findall(r"^def columns_of.*?(?=\n\n\n)", PAGE, re.DOTALL | re.MULTILINE)
+FUNCTIONS = {}
+for source in re.findall(r"^def columns_of.*?(?=\n\n\n)", PAGE, re.DOTALL | re.MULTILINE):
+    exec(source, {"lgb": lgb}, FUNCTIONS)  # noqa: S102 (our own page)
+columns_of, columns_of_model = FUNCTIONS["columns_of"], FUNCTIONS["columns_of_model"]
 
 LIGHTGBM, XGBOOST = FRAMEWORKS.values()
 RNG = np.random.default_rng(0)
@@ -38,12 +42,6 @@ TABLES = {
 }
 TRAINED_ON = [name for name in TABLES if "text" not in name]
 DOCUMENTS = [{"chain": chain, "price": price} for chain, price in zip(CHAIN.tolist(), PRICE.tolist(), strict=True)]
-
-
-def columns_of(booster):
-    names = {"lgb": lgb}
-    exec(COLUMNS_OF, names)  # noqa: S102 (our own page)
-    return names["columns_of"](booster)
 
 
 def fit(F, table, **more):
@@ -81,9 +79,11 @@ def load_service(rankers, folder, monkeypatch, columns, documents=DOCUMENTS[:20]
 @pytest.mark.parametrize("table", TRAINED_ON)
 def test_dictionaries_get_the_scores_of_their_texts(table, tmp_path, monkeypatch):
     rankers = {F.name: fit(F, TABLES[table]) for F in FRAMEWORKS.values()}
-    columns = columns_of(saved(XGBOOST, rankers["xgboost"], tmp_path))
+    columns = columns_of_model(saved(XGBOOST, rankers["xgboost"], tmp_path))
     if "Enum" not in table:  # whose categories have an order
-        assert columns_of(saved(LIGHTGBM, rankers["lightgbm"], tmp_path)) == columns
+        assert columns_of_model(saved(LIGHTGBM, rankers["lightgbm"], tmp_path)) == columns
+    if table.startswith("pandas"):
+        assert columns_of(TABLES[table]) == columns
     service = load_service(rankers, tmp_path, monkeypatch, columns)
     for F in FRAMEWORKS.values():
         scores_of, ranker = service[f"scores_of_{F.name}"], rankers[F.name]
@@ -104,12 +104,44 @@ def test_dictionaries_get_the_scores_of_their_texts(table, tmp_path, monkeypatch
         assert scores_of([]).shape == (0,)
 
 
+def beyond_ascii(order=None):
+    """Return a table with texts beyond ASCII, as categories."""
+    names = np.array(["Zoé", "日本", "Ästhet"])[CODES]
+    return pd.DataFrame({"price": PRICE, "chain": pd.Categorical(names, categories=order)})
+
+
+def test_texts_beyond_ascii_and_ordered_categories(tmp_path, monkeypatch):
+    ordered = beyond_ascii().astype({"chain": pd.CategoricalDtype(["日本", "Zoé", "Ästhet"], ordered=True)})
+    for table in (beyond_ascii(), ordered):
+        rankers = {F.name: fit(F, table) for F in FRAMEWORKS.values()}
+        documents = table[:20].to_dict("records")
+        service = load_service(rankers, tmp_path, monkeypatch, columns_of(table), documents, table[:20])
+        for F in FRAMEWORKS.values():
+            expected = rankers[F.name].predict(table)
+            np.testing.assert_array_equal(service[f"scores_of_{F.name}"](table.to_dict("records")), expected)
+            other = table.assign(chain=table["chain"].cat.reorder_categories(["Ästhet", "Zoé", "日本"], ordered=False))
+            np.testing.assert_array_equal(rankers[F.name].predict(other), expected)
+    assert columns_of_model(saved(LIGHTGBM, fit(LIGHTGBM, beyond_ascii()), tmp_path)) == columns_of(beyond_ascii())
+
+
+@pytest.mark.frameworks
+def test_xgboost_damages_texts_beyond_ascii(tmp_path):
+    """Mended by dmlc/xgboost#12371: then two sentences of the page go."""
+    table, ranker = beyond_ascii(), fit(XGBOOST, beyond_ascii())
+    booster = saved(XGBOOST, ranker, tmp_path)
+    with suppress(UnicodeDecodeError):
+        assert columns_of_model(booster) != columns_of(table)
+    other = xgb.DMatrix(beyond_ascii(["Ästhet", "日本", "Zoé"]), enable_categorical=True)
+    with suppress(UnicodeDecodeError, xgb.core.XGBoostError):
+        assert np.abs(booster.predict(other) - ranker.predict(table)).max() > 0.1
+
+
 def test_categories_that_are_numbers_are_no_texts(tmp_path, monkeypatch):
     table = pd.DataFrame({"price": PRICE, "chain": pd.Categorical(CODES)})
     rankers = {F.name: fit(F, table) for F in FRAMEWORKS.values()}
     for F in FRAMEWORKS.values():
-        columns = columns_of(saved(F, rankers[F.name], tmp_path))
-        assert columns == {"price": None, "chain": [0, 1, 2]}
+        columns = columns_of_model(saved(F, rankers[F.name], tmp_path))
+        assert columns == {"price": None, "chain": [0, 1, 2]} == columns_of(table)
     documents = table[:20].to_dict("records")
     service = load_service(rankers, tmp_path, monkeypatch, columns, documents, table[:20])
     for F in FRAMEWORKS.values():
@@ -122,7 +154,7 @@ def test_columns_that_the_two_lists_of_lightgbm_do_not_hold_alike_are_an_error(t
     for table, more in ((TABLES["polars, `Enum`"], {}), (by_hand, {"categorical_feature": ["chain"]})):
         booster = saved(LIGHTGBM, fit(LIGHTGBM, table, **more), tmp_path)
         with pytest.raises(ValueError, match=r"^zip\(\) argument 2 is (longer|shorter) than"):
-            columns_of(booster)
+            columns_of_model(booster)
 
 
 @every_framework
@@ -132,7 +164,7 @@ def test_columns_of_a_model_of_compare(F, tmp_path):
     result = bp.compare(str(tmp_path / "shop.csv"), label="y", qid="qid", frameworks=F.name, folds=3, **quick)
     path = tmp_path / f"model.{F.suffixes[0]}"
     result.model.save_model(path)
-    assert columns_of(type(result.model)(model_file=path)) == {"price": None, "chain": sorted(KINDS)}
+    assert columns_of_model(type(result.model)(model_file=path)) == {"price": None, "chain": sorted(KINDS)}
 
 
 # --- tables -------------------------------------------------------------------------------------------------------
@@ -172,7 +204,7 @@ def test_the_pages_table_of_tables(trained_on, tmp_path):
     expected = {F: ranker.predict(TABLES["pandas, text"]) for F, ranker in rankers.items()}
     boosters = {F: saved(F, ranker, tmp_path) for F, ranker in rankers.items()}
     *_, xgboost = boosters.values()
-    codes = np.column_stack([PRICE, [columns_of(xgboost)["chain"].index(one) for one in CHAIN]])
+    codes = np.column_stack([PRICE, [columns_of_model(xgboost)["chain"].index(one) for one in CHAIN]])
     lines = []
     for name, table in {**TABLES, "an array of codes": codes}.items():
         lightgbm, xgboost = (cells(F, ranker, table, expected[F], boosters[F]) for F, ranker in rankers.items())
