@@ -260,7 +260,7 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
             Before `fit`.
         """
         saved = copy.copy(self)
-        vars(saved).update(_Booster=up_to_best_iteration(self.get_booster()))
+        saved.__dict__.update(_Booster=up_to_best_iteration(self.get_booster()))
         super(XGBRanker, saved).save_model(fname)
 
     def load_model(self, fname: Any) -> None:
