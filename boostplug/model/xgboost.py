@@ -119,6 +119,15 @@ def first_rounds(booster: Any, n_rounds: int) -> Any:
     return copied
 
 
+def set_categories(booster: Any, categories: Mapping[int, Sequence[Any]] | None) -> None:
+    """Write the categories by the places of their columns into an attribute `categories`, in JSON.
+
+    XGBoost up to 3.2 damages texts beyond ASCII in its own lists (xgboost#12371), and before 3.1 keeps none.
+    """
+    if categories:
+        booster.set_attr(categories=json.dumps(dict(categories), default=np.generic.item))
+
+
 def trees_of(document: dict[str, Any]) -> Any:
     """Return the trees of a booster in XGBoost's JSON, with what belongs to them."""
     boosted = document["learner"]["gradient_booster"]
