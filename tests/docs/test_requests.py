@@ -98,6 +98,7 @@ def test_a_small_weight_lets_the_model_rank_and_keeps_the_first_order_below_the_
     order = by(scores)
     assert {*order[:window]} == {*top}
     np.testing.assert_array_equal(order[window:], by(first)[window:])
+    assert np.abs(scores[top] - model[top]).max() <= 1.1e-6 * largest
     falls = np.diff(model[order[:window]].astype(np.float64))
     assert falls.max() <= 1.1e-6 * largest  # no pair of a larger difference is exchanged
     without = {**query, "query_weight": 0}
