@@ -229,7 +229,8 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
     def predict(self, X: Any, *args: Any, **kwargs: Any) -> Any:
         """Return the parent's predictions; the column of query ids is left out.
 
-        Categories go by content; those that `fit` did not have are missing values, with a warning.
+        Categories go by content; those that `fit` did not have are missing values, with a warning. A table without rows
+        gets no scores.
 
         Raises
         ------
