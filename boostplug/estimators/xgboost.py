@@ -251,7 +251,7 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
         A plain ``xgboost.Booster`` that loads the file then predicts the same. The parent saves all rounds, and so does
         ``get_booster().save_model``. A `fit` whose `xgb_model` is the file goes on from the best iteration.
 
-        The booster's attribute ``boostplug_categories`` is JSON: the lists of categories by the places of their columns.
+        The booster's attribute ``boostplug_categories`` is JSON: lists of categories by the places of their columns.
 
         Parameters
         ----------
