@@ -218,9 +218,8 @@ class ReferenceRanker(RankingScore, BaseEstimator, ABC):  # type: ignore[misc]
         if is_frame(X) or isinstance(X, list) or getattr(getattr(X, "dtype", None), "kind", "") in ("O", "U"):
             X = _numbers_of(X)  # scikit-learn raises for all other types
         with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn sums X to check that it is finite
-            features: NDArray[Any] = validate_data(
-                self, X, reset=reset, dtype=dtype, order="C", ensure_all_finite="allow-nan"
-            )
+            options = {"ensure_all_finite": "allow-nan", "ensure_min_samples": int(reset)}  # no documents, no scores
+            features: NDArray[Any] = validate_data(self, X, reset=reset, dtype=dtype, order="C", **options)
         return features
 
     def _finish(self, rounds: list[Round], watch: "_Watch", stop_reason: str) -> None:

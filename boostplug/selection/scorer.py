@@ -56,7 +56,8 @@ class RankingScorer(BaseEstimator):
         Warns
         -----
         UserWarning
-            If a ranker of ours was fitted on other rows of the queries, as where a fold has cut them.
+            If a ranker of ours was fitted on other rows of the queries, as where a fold has cut them. If a transformer
+            has changed the ids before its fit.
 
         Raises
         ------
@@ -149,8 +150,9 @@ class RankingScorer(BaseEstimator):
 
 
 def _ranker_in(estimator: Any) -> Any:
-    """Return the last estimator within a pipeline or a search, else the estimator."""
-    inner = next((vars(estimator)[name] for name in ("best_estimator_", "steps") if name in vars(estimator)), None)
+    """Return the last estimator within a pipeline, a search or a selection of features, else the estimator."""
+    names = ("best_estimator_", "estimator_", "steps")
+    inner = next((vars(estimator)[name] for name in names if name in vars(estimator)), None)
     if inner is None:
         return estimator
     return _ranker_in(inner[-1][1] if isinstance(inner, list) else inner)

@@ -125,6 +125,18 @@ def test_query_ids_sizes_and_frames_are_one(ranker, data):
         by_frame.predict(frame[names[::-1]])
 
 
+@every_ranker
+def test_a_query_without_documents_has_no_scores(ranker, data):
+    pd = pytest.importorskip("pandas")
+    X, y, qid = data
+    fitted = small(ranker).fit(X, y, qid=qid)
+    for none in (X[:0], pd.DataFrame(X[:0]), pd.DataFrame([], columns=range(5))):
+        for scores in (fitted.predict(none), fitted.model_.predict(none), *fitted.staged_predict(none)):
+            assert scores.shape == (0,)
+    with pytest.raises(ValueError, match="0 sample"):
+        small(ranker).fit(X[:0], y[:0], group=[])
+
+
 @every_setting
 def test_weights_per_query_are_weights_per_row(ranker, data):
     X, y, qid = data
