@@ -352,6 +352,7 @@ PAGES = {
                     "datasets.load_qrels",
                     "datasets.save_qrels",
                     "datasets.Qrels",
+                    "datasets.join_trec",
                 ),
             ),
         ),
