@@ -1,12 +1,16 @@
 """TREC's files against ir-measures, which reads and scores them by trec_eval; what is no such file."""
 
 import gzip
+import re
+from collections import defaultdict
+from pathlib import Path
 
 import ir_measures
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+import pytrec_eval
 from ir_measures import AP, RR, Bpref, P, R, Rprec, nDCG
 from scipy.sparse import csr_matrix
 
@@ -179,6 +183,40 @@ def test_a_run_beside_a_ranker_is_what_today_compares_with(letor):
     result = bp.compare(*parts, today="engine", **options)
     of_engine = result.per_query.query("method == 'column engine'")["NDCG@10"].mean()
     assert of_engine == pytest.approx(bp.NDCG(10)(runs[2], data.test.queries), abs=1e-6)
+
+
+GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "metrics.md"
+TRECS_NAMES = re.findall(r"^\| `(\w+)` \| `([\w@]+)` \| `(.+)` \|$", GUIDE.read_text(encoding="utf-8"), re.MULTILINE)
+
+
+@pytest.mark.parametrize("row", TRECS_NAMES, ids=lambda row: row[0])
+def test_names_of_trec_eval_are_those_that_the_guide_says(row):
+    """By trec_eval's own code, of grades 0 to 3; some queries hold no relevant document, some rows are not judged."""
+    assert len(TRECS_NAMES) == 10
+    name, of_ir_measures, ours = row
+    rng = np.random.default_rng(11)
+    sizes = rng.integers(1, 130, 30)
+    qid, n = np.repeat(np.arange(30), sizes), sizes.sum()
+    scores, y, labelled = rng.permutation(n) / 8, rng.choice([0, 0, 0, 1, 2, 3], n), rng.random(n) < 0.8
+    labelled[np.cumsum(sizes) - 1] = True
+    y[qid % 10 == 1] = 0
+    known, ranked = defaultdict(dict), defaultdict(dict)
+    for query, document, grade, judged, score in zip(qid, range(n), y, labelled, scores, strict=False):
+        ranked[str(query)][f"d{document}"] = float(score)
+        if judged:
+            known[str(query)][f"d{document}"] = int(grade)
+    evaluator = pytrec_eval.RelevanceEvaluator(known, {re.sub(r"_(\d+)$", r".\1", name)})
+    theirs = np.mean([values[name] for values in evaluator.evaluate(ranked).values()])
+    value = eval(ours, vars(bp.metrics)).score(y, scores, qid=qid, labelled=labelled)  # noqa: S307 (our own page)
+    assert value == pytest.approx(theirs, rel=1e-12)
+    assert 0.01 < value < 0.99
+    measure = ir_measures.parse_measure(of_ir_measures)
+    assert ir_measures.calc_aggregate([measure], known, ranked)[measure] == pytest.approx(theirs, rel=1e-12)
+
+
+def test_ndcg_without_a_cut_off_is_named_so():
+    assert (bp.NDCG(None).name, bp.NDCG().name) == ("NDCG@None", "NDCG@10")
+    assert bp.Metric.parse("NDCG@None") == bp.NDCG(None)
 
 
 @pytest.mark.parametrize("name", ["a.txt", "a.txt.gz"])

@@ -150,6 +150,10 @@ def test_logs_of_map_and_precision_are_what_the_guide_says(some):
     assert abs(at_3 - bp.MAP(3, empty=1)(scores, queries)) > 1e-2
     none = bp.MAP(3, divisor="reachable", empty=0)(scores, queries)
     assert none == pytest.approx(log_of_xgboost("map@3-", group, relevant, scores), abs=1e-6)
+    graded = bp.MAP(3, divisor="reachable", empty=1)(scores, bp.Queries(grades, group=group))
+    assert graded == pytest.approx(log_of_lightgbm("map", 3, group, grades, scores), abs=1e-6)
+    with pytest.raises(xgb.core.XGBoostError, match="binary labels"):
+        log_of_xgboost("map@3", group, grades, scores)
     assert none == pytest.approx(kaggles_map(3, group, relevant, scores), abs=1e-12)
     precision = log_of_xgboost("pre@3", group, relevant, scores)
     assert bp.Precision(3, empty=0)(scores, queries) == pytest.approx(precision, abs=1e-6)
