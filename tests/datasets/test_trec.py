@@ -158,6 +158,8 @@ def test_rows_that_a_table_lacks_are_counted(letor):
     with pytest.warns(UserWarning, match=what):
         joined = join_trec(letor, run)
     np.testing.assert_array_equal(joined.X[:, 2], [1, 2, 3, np.nan, np.nan])
+    np.nan_to_num(joined.X[:, -1], copy=False, nan=-1.0)  # as the tutorial does
+    assert joined.X[:, 2].tolist() == [1, 2, 3, -1, -1]
 
 
 def test_ids_that_never_match_are_refused_with_both_sides(letor):
