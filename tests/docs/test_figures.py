@@ -17,12 +17,50 @@ DATA = os.environ.get("BOOSTPLUG_DATA")
 def rows_of_table(page, head):
     """Return the cells of each row of a table, by the name in its first column."""
     text = (DOCS / page).read_text(encoding="utf-8")
-    (table,) = re.findall(rf"^\| *{re.escape(head)}.*\n\|[-:| ]+\n((?:\|.*\n)+)", text, re.MULTILINE)
+    (table,) = re.findall(rf"^\|.*{re.escape(head)}.*\n\|[-:| ]+\n((?:\|.*\n)+)", text, re.MULTILINE)
     cells = [[cell.strip() for cell in line.strip("|\n").split("|")] for line in table.splitlines()]
     return {name: values for name, *values in cells}
 
 
-QUANTIZED = rows_of_table("guides/lightgbm.md", "NDCG@10")
+MEMORY = {name: [*map(float, terms)] for name, terms in rows_of_table("explanation/scale.md", "d, bytes").items()}
+SIZES = ((1e8, 50), (5e8, 18))  # documents and features of the columns in the guide
+
+
+def test_memory_on_both_pages_follows_from_the_terms_of_one_formula():
+    for name, (terms, *shown) in rows_of_table("guides/out_of_core.md", "| bytes per document |").items():
+        d, b = MEMORY[name]
+        assert terms == (f"{d:g} + {b:g} per feature" if b else f"{d:g}")
+        for text, (n, n_features) in zip(shown, SIZES, strict=True):
+            in_memory, *on_disk = map(float, re.findall(r"([\d.]+) GB", text))
+            assert in_memory == round(1e-9 * n * (d + b * n_features))
+            assert on_disk == ([] if b else [1e-9 * n * n_features])
+    page = (DOCS / "explanation" / "scale.md").read_text(encoding="utf-8")
+    figures = [f"{1e-9 * 5e8 * (d + b * 18):.0f} GB" for d, b in MEMORY.values()]
+    assert re.findall(r"\d+ GB", page[page.index("500,000,000 documents × 18") :])[:3] == figures
+    measured = rows_of_table("explanation/scale.md", "18 features, files")
+    for (d, b), cells in zip(MEMORY.values(), measured.values(), strict=True):
+        bytes_of_document = [*map(float, cells)]
+        assert bytes_of_document[1::2] == [round(d + b * n_features) for n_features in (18, 50, 100)]
+        assert all(found <= bound for found, bound in zip(bytes_of_document[::2], bytes_of_document[1::2], strict=True))
+
+
+def test_tables_of_clusters_follow_from_the_formula_too(monkeypatch):
+    monkeypatch.syspath_prepend(DOCS)
+    from studies.speed.benchmarks.scaling import TRAININGS
+
+    assert [training.memory for training in TRAININGS.values()] == [*map(tuple, MEMORY.values())]
+    for documents in (1e8, 1e9):
+        page = (DOCS / "explanation" / "scale.md").read_text(encoding="utf-8")
+        lines = page.partition(f"<!-- table: {documents:,.0f} documents × 100 features -->")[2].partition("<!-- end")[0]
+        rows = re.findall(r"^\| ([^|:]+): (\d+) machines?.*?\| ([\d.]+) ", lines, re.MULTILINE)
+        assert len(rows) == 5
+        for name, workers, gigabytes in rows:
+            d, b = TRAININGS[name].memory
+            needed = 1e-9 * (documents / int(workers) * (d + b * 100) + 255 * 100 * 256 * 16)
+            assert float(gigabytes) == pytest.approx(needed, rel=5e-3)
+
+
+QUANTIZED = rows_of_table("guides/lightgbm.md", "NDCG@10 | bundled")
 OPTIONS = ({}, {"use_quantized_grad": True}, {"use_quantized_grad": True, "quant_train_renew_leaf": True})
 OBJECTIVES = {
     "lambdarank": "lambdarank",
