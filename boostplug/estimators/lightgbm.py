@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from boostplug.adapters.lightgbm import check_no_bagging_by_query, check_no_machines
+from boostplug.adapters.lightgbm import check_no_machines, check_parameters
 from boostplug.adapters.reading import assign
 from boostplug.core.checks import check_integer, shown
 from boostplug.core.extras import needed_by
@@ -313,7 +313,7 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
             raise ValueError(f"class_weight={shown(self.class_weight)} has no meaning in ranking; pass sample_weight")
         if loss is not None:
             check_options("lightgbm", self.get_params(), metrics)
-            check_no_bagging_by_query(self.get_params())
+            check_parameters(self.get_params())
         check_parameter_names("lightgbm", given_names(self._other_params))
         return objective, loss
 

@@ -220,6 +220,8 @@ class _SwapWeights:
             if isinstance(metric, MRR):
                 mean_distance = _mean_distance(inverse, truncation)[n] / np.maximum(ideal, 1.0)
                 ideal = np.minimum(ideal, 1.0)
+            elif metric.divisor == "reachable":
+                ideal = np.minimum(ideal, k)
         known = ideal > 0
         of_group = ideal[groups.query_of_group]
         level = np.divide(level, of_group, out=np.zeros_like(level), where=of_group > 0)
