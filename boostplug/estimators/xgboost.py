@@ -251,7 +251,7 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
         A plain ``xgboost.Booster`` that loads the file then predicts the same. The parent saves all rounds, and so does
         ``get_booster().save_model``. A `fit` whose `xgb_model` is the file goes on from the best iteration.
 
-        The booster's attribute ``boostplug_categories`` is JSON: lists of categories by the places of their columns.
+        The booster's attribute ``category_lists`` is JSON: the lists of categories by the places of their columns.
 
         Parameters
         ----------
@@ -465,7 +465,7 @@ def _categories_of(booster: xgb.Booster) -> dict[int, tuple[Any, ...]] | None:
     Those of our rankers have them in an attribute. Others keep them since XGBoost 3.1, and give them out by pyarrow.
     They keep none of features that were codes.
     """
-    if (kept := booster.attr("boostplug_categories")) is not None:
+    if (kept := booster.attr("category_lists")) is not None:
         return {int(place): tuple(names) for place, names in json.loads(kept).items()}
     if "c" not in (booster.feature_types or ()):
         return {}

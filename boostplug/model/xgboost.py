@@ -120,12 +120,12 @@ def first_rounds(booster: Any, n_rounds: int) -> Any:
 
 
 def set_categories(booster: Any, categories: Mapping[int, Sequence[Any]] | None) -> None:
-    """Write the categories by the places of their columns into an attribute `boostplug_categories`, in JSON.
+    """Write the categories by the places of their columns into an attribute `category_lists`, in JSON.
 
     XGBoost up to 3.2 damages texts beyond ASCII in its own lists (xgboost#12371), and before 3.1 keeps none.
     """
     if categories:
-        booster.set_attr(boostplug_categories=json.dumps(dict(categories), default=np.generic.item))
+        booster.set_attr(category_lists=json.dumps(dict(categories), default=np.generic.item))
 
 
 def trees_of(document: dict[str, Any]) -> Any:

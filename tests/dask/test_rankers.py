@@ -406,7 +406,7 @@ def test_categories_with_a_validation_set_that_lies_on_one_worker(client):
     kind = pd.CategoricalDtype([f"c{i}" for i in range(12)])
     train, valid = (f.assign(f0=(f["f0"] * 4).map("c{:.0f}".format).astype(kind)) for f in (TRAIN, VALID))
     ranker, _ = judged(client, bp.RankNet(), train, valid, enable_categorical=True, eval_metric=bp.NDCG(5))
-    kept = ranker.to_local().get_booster().attr("boostplug_categories")  # for services
+    kept = ranker.to_local().get_booster().attr("category_lists")  # for services
     assert json.loads(kept) == {"0": [*kind.categories]}
     with pytest.raises(ValueError, match=r"eval_set\[0\]'s X has 1 partitions with rows for 2 workers, .*repartition"):
         ranker.fit(**arguments(on_workers(client, train)), **validation(on_workers(client, valid, (40,))))
