@@ -21,6 +21,8 @@ from boostplug.datasets import RankingData as RankingData
 from boostplug.estimators.folds import fit_folds as fit_folds
 from boostplug.estimators.lightgbm import LGBMRanker as LGBMRanker
 from boostplug.estimators.xgboost import XGBRanker as XGBRanker
+from boostplug.explanation.explain import importance as importance
+from boostplug.explanation.explain import why as why
 from boostplug.losses import (
     CRR as CRR,
 )

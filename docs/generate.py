@@ -276,6 +276,12 @@ PAGES = {
             Section("Trees that fit the labels", ("starting_params", "fit_folds")),
         ),
     ),
+    "explaining.md": Page(
+        "Explaining",
+        "Which columns order the lists, and why one document is above another. "
+        "[What has it learnt?](../guides/what_has_it_learnt.md)",
+        (Section("Explanations of a fitted model", ("why", "importance")),),
+    ),
     "rankers.md": Page(
         "Reference rankers",
         "The papers' own boosting algorithms, exactly, as estimators of scikit-learn. "

@@ -1,6 +1,6 @@
 """Run what pages show, and write its output below it: `python docs/outputs.py [PAGE …]`.
 
-Without names: all tutorials and the README. The tests run the same code and compare. They allow no difference with the
+Without names: all tutorials, the guide that prints tables as they do, and the README. The tests run the same code and compare. They allow no difference with the
 versions that the index of the tutorials names.
 """
 
@@ -22,6 +22,7 @@ ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
 TUTORIALS = ROOT / "docs" / "tutorials"
 INDEX = TUTORIALS / "index.md"
+PRINTING = (*sorted(TUTORIALS.glob("*.md")), ROOT / "docs" / "guides" / "what_has_it_learnt.md")  # below their code
 WORDS = ROOT / "docs" / "pictures" / "report.txt"  # beside the picture, which docs/pictures.py takes
 STEP = re.compile(r"^```python\n(?P<code>.*?)^```(?:\n+```text\n(?P<shown>.*?)^```)?", re.DOTALL | re.MULTILINE)
 CLUSTER = "LocalCluster("  # in a script, which its workers import
@@ -127,7 +128,7 @@ def same_versions() -> bool:
 
 def main(names: list[str]) -> None:
     """Run the pages, and write what has changed."""
-    pages = [Path(name).resolve() for name in names] or [*sorted(TUTORIALS.glob("*.md")), README]
+    pages = [Path(name).resolve() for name in names] or [*PRINTING, README]
     for page in pages:
         with TemporaryDirectory() as folder:
             if page == README:

@@ -662,6 +662,10 @@ CASES = {
         "a weak ranker that is none": lambda: bp.Ensemble([[(1, 1.0)]], n_features=2),
         "weights beyond XGBoost's numbers": lambda: bp.Ensemble([[(Stump(0, 0.5), 1e39)]], n_features=1).to_xgboost(),
         "no saved ensemble": lambda: bp.Ensemble.load(Path(folder().name) / "no.json"),
+        "`why` of a class": lambda: bp.why(bp.LGBMRanker, X, 0, 1),
+        "`why` of a row beyond X": lambda: bp.why(bp.Ensemble([], n_features=2), X, 0, N),
+        "`importance` of a class": lambda: bp.importance(bp.XGBRanker, X, group=GROUP),
+        "`importance` without queries": lambda: bp.importance(bp.Ensemble([], n_features=2), X),
         "an infinite feature": lambda: bp.Ensemble([], n_features=2).predict(np.full((1, 2), np.inf)),
     },
     "Several labels": {

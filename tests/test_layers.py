@@ -17,7 +17,8 @@ PACKAGE = Path(__file__).parent.parent / "boostplug"
 
 # Bottom to top. A folder imports from lower layers and, without circles, from its own.
 LAYERS = [["core"], ["kernels"], ["data", "weak_rankers"], ["model", "datasets"], ["adapters"], ["metrics"], ["losses"]]
-LAYERS += [["selection"], ["estimators"], ["clicks"], ["testing"], ["rankers"], ["dask"], ["comparison"], ["cli"]]
+LAYERS += [["selection"], ["estimators"], ["clicks"], ["testing"], ["rankers"], ["explanation"], ["dask"]]
+LAYERS += [["comparison"], ["cli"]]
 
 PATHS = {
     ".".join(path.relative_to(PACKAGE).with_suffix("").parts).removesuffix(".__init__"): path
@@ -132,7 +133,7 @@ STATIONS = [
     "training: trees plan frameworks tuning store runs baselines workers",
     "choosing comparison",
     "decision",
-    "counts examples recommendation document",
+    "counts examples reasons recommendation document",
     "report: words table page picture",
     "result arguments compare",
 ]

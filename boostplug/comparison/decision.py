@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from boostplug.comparison.comparison import Comparison, FoldSeed, MethodPairs
 from boostplug.comparison.significance import Pooled
@@ -33,6 +34,7 @@ class Decision:
     comparisons: int = 0  # number for which Holm's method corrects p; 0 where p needs no correction
     reasons: Sequence[str] = ()  # why nothing can be relied on
     widening: float = 1.0  # of intervals, for what the choice adds
+    importance: Sequence[dict[str, Any]] = ()  # of the features that order most in the recommended models
 
     @property
     def compares(self) -> bool:

@@ -109,6 +109,7 @@ def _recommendation(comparison: Comparison, decision: Decision) -> dict[str, Any
         "worse": worse,
         "chosen": [method.names for method, _ in decision.pairs.values()],
         "counts": plain_counts(comparison, decision) if decision.compares else None,
+        "importance": decision.importance,
         "doubled": comparison.doubled(best),
         "rounds": of_estimator["rounds"],
         "params": of_estimator["params"],

@@ -20,18 +20,31 @@ _MOST_COLUMNS = 4
 _NEED = "examples of a comparison need"
 
 
-def examples(comparison: Comparison, pairs: MethodPairs, n: int) -> Any:
-    """Return the top documents of the `n` test queries whose order changes most; see `CompareResult.examples`."""
+Swap = tuple[int, tuple[int, int], tuple[int, int, int]]
+"""The first change of an order: the fold, the row that is now at that place and the row that was, and three places.
+
+The places are this one, that of the first row before, and that of the second row now.
+"""
+
+
+def examples(comparison: Comparison, pairs: MethodPairs, n: int) -> tuple[Any, list[Swap]]:
+    """Return the top documents of the `n` test queries whose order changes most, and the first change of each.
+
+    See `CompareResult.examples`.
+    """
     pd, tests = imported("pandas", _NEED), comparison.data.tests
     new_scores, old_scores = comparison.paired(pairs, lambda run: run.scores)
     means = {fold: (scores, old_scores[fold]) for fold, scores in new_scores.items()}
     places = {fold: [_places(one, tests[fold].queries) for one in both] for fold, both in means.items()}
-    tables, features = [pd.DataFrame(columns=OWN)], [pd.DataFrame()]
+    tables, features, swaps = [pd.DataFrame(columns=OWN)], [pd.DataFrame()], list[Swap]()
     for change, fold, query in _most_changed(comparison, means, places)[:n]:
         queries, (new, old) = judging_queries(comparison, fold), places[fold]
         rows = np.arange(*queries.boundaries[query : query + 2])
         rows = rows[np.minimum(new, old)[rows] <= DEPTH]
         rows = rows[np.argsort(new[rows])]
+        one = rows[np.argmax(new[rows] != old[rows])]
+        other = rows[np.argmax(old[rows] == new[one])]
+        swaps.append((fold, (one, other), (new[one], old[one], new[other])))
         features.append(_features(tests[fold], rows))
         columns = (new, old, queries.labels, *means[fold])
         values = (tests[fold].ids[query], change, *(column[rows] for column in columns))
@@ -39,7 +52,7 @@ def examples(comparison: Comparison, pairs: MethodPairs, n: int) -> Any:
     table, of_rows = (pd.concat(some[1:] or some) for some in (tables, features))
     in_use = (comparison.data.columns.today or "").removeprefix("-")
     others = of_rows.drop(columns=[name for name in (in_use, *OWN) if name in of_rows])
-    return pd.concat([table, others[_telling(others, table)]], axis=1)
+    return pd.concat([table, others[_telling(others, table)]], axis=1), swaps
 
 
 def _places(scores: Floats, queries: Queries) -> Ints:

@@ -14,6 +14,7 @@ from boostplug.comparison.decision import Decision, decide
 from boostplug.comparison.document import as_document, not_run
 from boostplug.comparison.examples import examples
 from boostplug.comparison.inputs.columns import TODAY
+from boostplug.comparison.reasons import most_important, reasons
 from boostplug.comparison.report.page import page
 from boostplug.comparison.report.picture import picture
 from boostplug.comparison.report.table import frame, markdown, render, text
@@ -104,8 +105,11 @@ class CompareResult:
 
     @cached_property
     def _decision(self) -> Decision | None:
-        found, reasons = decide(self.outcomes), self.outcomes.data.reasons
-        return found and replace(found, outcome=Outcome.DOUBTFUL if reasons else found.outcome, reasons=reasons)
+        found, doubts = decide(self.outcomes), self.outcomes.data.reasons
+        if found is None:
+            return None
+        found = replace(found, outcome=Outcome.DOUBTFUL if doubts else found.outcome, reasons=doubts)
+        return replace(found, importance=most_important(self.outcomes, found.recommended))
 
     @property
     def document(self) -> dict[str, Any]:
@@ -188,17 +192,21 @@ class CompareResult:
     def to_html(self, path: str | Path) -> None:
         """Write one self-contained HTML page to send to those who decide; it loads nothing from the network.
 
-        It has the recommendation, the differences with their intervals, ten queries whose order changes most, all
-        methods, learning curves, and the set-up with the call that repeats the comparison.
+        It has the recommendation, the differences with their intervals, the columns that order most, ten queries whose
+        order changes most and why, all methods, learning curves, and the set-up with the call that repeats the
+        comparison.
 
         Raises
         ------
         ImportError
             If Jinja2 is not installed: ``pip install 'boostplug[report]'``.
         """
-        found = self.examples().to_dict("records") if self._decision and self._decision.compares else []
+        found, why, decision = list[Any](), list[Any](), self._decision
+        if decision and decision.compares:
+            table, swaps = examples(self.outcomes, decision.pairs, 10)
+            found, why = table.to_dict("records"), reasons(self.outcomes, decision.pairs, swaps)
         today = datetime.now().astimezone().date().isoformat()
-        write_file(path, page({**self.document, "examples": found, "date": today}))
+        write_file(path, page({**self.document, "examples": found, "reasons": why, "date": today}))
 
     def plot(self, path: str | Path | None = None) -> Any:
         """Return the first screen of the page as a figure of matplotlib, and write it to a file if `path` is given.
@@ -252,7 +260,7 @@ class CompareResult:
                 "there are no examples: no finished method stands beside one that is in use; name what is in use "
                 "(today= or incumbent=), or see result.recommendation"
             )
-        return examples(self.outcomes, self._decision.pairs, n)
+        return examples(self.outcomes, self._decision.pairs, n)[0]
 
     def to_markdown(self, path: str | Path | None = None) -> str | None:
         """Write the table and the lines below it as Markdown; without `path`, return it."""

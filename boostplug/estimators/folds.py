@@ -237,7 +237,7 @@ def _with_linear(
         of_linear[held] += sum((tree.predict(X[held]) for tree in trees), np.zeros(len(held))) / n_repeats
     spread, own = (_spread(part, queries) for part in (scores, of_linear))
     factor = spread / own / 3.0 if own else 0.0
-    booster = plus_trees(booster, 2.0 / 3.0, [tree.times(factor) for tree in fit(X, queries)[2]])
+    booster = plus_trees(booster, 2.0 / 3.0, [tree.times(factor) for tree in fit(X, queries)[2]], X)
     return booster, 2.0 / 3.0 * scores + factor * of_linear
 
 

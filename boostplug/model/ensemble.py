@@ -196,7 +196,7 @@ class Ensemble:
         except ValueError as error:
             raise ValueError(f"{os.fspath(path)}: {error}") from None
 
-    def to_lightgbm(self) -> Any:
+    def to_lightgbm(self, X: Any = None) -> Any:
         """Return the model as a `lightgbm.Booster`.
 
         Its predictions equal this model's within 1e-12 of the summed abs(weight), and numbers of either precision fall
@@ -205,18 +205,25 @@ class Ensemble:
 
         LightGBM itself takes numbers within ±1e-35 for 0, so a threshold between 0 and such a number cannot be seen.
         Its feature names have no blanks and none of ``"[]{}:,``: each such character becomes an underscore, and a name
-        that is then empty or taken gets the column's number. Split gains are what a split moves the scores; leaf counts
-        are 1. It names the objective lambdarank, so that it converts to ONNX and the like; with a `Feature` it names
-        none, as converters would drop the linear leaf.
+        that is then empty or taken gets the column's number. Split gains are what a split moves the scores. It names
+        the objective lambdarank, so that it converts to ONNX and the like; with a `Feature` it names none, as
+        converters would drop the linear leaf.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_rows, n_features), optional
+            Rows that are counted at each leaf, such as the training set. SHAP values weigh by the counts. Default: each
+            leaf counts 1.
 
         Raises
         ------
         ImportError
             If LightGBM is not installed.
         ValueError
-            If a feature as a ranker weighs less than 2.3e-308, which LightGBM does not read.
+            If a feature as a ranker weighs less than 2.3e-308, which LightGBM does not read, or X has other columns.
         """
-        text = lightgbm_model(*self.trees_and_slopes, self.feature_names, self.n_features)
+        rows = None if X is None else self._checked(X)
+        text = lightgbm_model(*self.trees_and_slopes, self.feature_names, self.n_features, rows)
         imported("lightgbm", "Ensemble.to_lightgbm needs")
         return booster_of(text)
 

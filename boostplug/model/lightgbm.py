@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,17 +12,22 @@ from boostplug.weak_rankers.tree import Tree
 
 _LOWEST = np.finfo(np.float64).min
 _SMALLEST = np.finfo(np.float64).tiny
+_MOST_COUNTED = 2**30  # LightGBM counts in 32 bits
 _MISSING_IS_NAN, _DEFAULT_LEFT = 8, 2  # bits of decision_type
 
 
 def lightgbm_model(
-    trees: Sequence[Tree], lines: dict[int, float], feature_names: Sequence[str] | None, n_features: int
+    trees: Sequence[Tree],
+    lines: dict[int, float],
+    feature_names: Sequence[str] | None,
+    n_features: int,
+    X: NDArray[np.floating] | None = None,
 ) -> str:
-    """Return the model of a sum of trees and of slopes times features (missing: 0)."""
+    """Return the model of a sum of trees and of slopes times features (missing: 0), with counts of the rows of X."""
     names = allowed_names(feature_names, r'[\s"\[\]{}:,\x00-\x1f]') or [f"Column_{k}" for k in range(n_features)]
     if not (trees or lines):
         trees = [Tree.from_steps(0, (), (0.0,))]
-    blocks = [block_of(tree) for tree in trees] + [_line(feature, slope) for feature, slope in lines.items()]
+    blocks = [block_of(tree, X) for tree in trees] + [_line(feature, slope) for feature, slope in lines.items()]
     blocks = [f"Tree={i}\n{block}\n\n" for i, block in enumerate(blocks)]
     head = _lines(
         version="v4",
@@ -76,20 +82,27 @@ def allowed_names(names: Sequence[str] | None, forbidden: str) -> list[str] | No
     return list(out)
 
 
-def leaves_below(tree: Tree) -> NDArray[np.int64]:
-    """Return the number of leaves under each node, with which SHAP values weigh; 1 for a leaf."""
-    below = tree.leaf.astype(np.int64)
+def counts_at_nodes(tree: Tree, X: NDArray[np.floating] | None) -> NDArray[np.int64]:
+    """Return counts, with which SHAP values weigh: rows of X at each node, in proportion; without X leaves below it.
+
+    A leaf without rows counts as a thousandth of a row, because SHAP values divide by counts.
+    """
+    count = tree.leaf.astype(np.int64)
+    if X is not None and len(X):
+        leaf_of_row = replace(tree, value=np.arange(len(count), dtype=np.float64)).predict(X).astype(np.int64)
+        unit = max(1, min(1000, _MOST_COUNTED // len(X)))
+        count = np.maximum(count, unit * np.bincount(leaf_of_row, minlength=len(count)))
     for node in np.flatnonzero(~tree.leaf)[::-1]:
-        below[node] = below[tree.left[node]] + below[tree.right[node]]
-    return below
+        count[node] = count[tree.left[node]] + count[tree.right[node]]
+    return count
 
 
-def block_of(tree: Tree) -> str:
+def block_of(tree: Tree, X: NDArray[np.floating] | None = None) -> str:
     """Return a tree's lines in the model."""
     inner, leaf = np.flatnonzero(~tree.leaf), np.flatnonzero(tree.leaf)
     number = np.empty(len(tree.value), np.int64)  # inner nodes and leaves are counted apart, leaves as -1, -2, …
     number[inner], number[leaf] = np.arange(len(inner)), ~np.arange(len(leaf))
-    below = leaves_below(tree)
+    count = counts_at_nodes(tree, X)
     return _lines(
         num_leaves=len(leaf),
         num_cat=0,
@@ -100,11 +113,11 @@ def block_of(tree: Tree) -> str:
         left_child=_row(number[tree.left[inner]]),
         right_child=_row(number[tree.right[inner]]),
         leaf_value=_row(tree.value[leaf]),
-        leaf_weight=_row(below[leaf]),
-        leaf_count=_row(below[leaf]),
+        leaf_weight=_row(count[leaf]),
+        leaf_count=_row(count[leaf]),
         internal_value=_row(tree.value[inner]),
-        internal_weight=_row(below[inner]),
-        internal_count=_row(below[inner]),
+        internal_weight=_row(count[inner]),
+        internal_count=_row(count[inner]),
         is_linear=0,
         shrinkage=1,
     )

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from boostplug.core.checks import shown
 from boostplug.model.export import fitted_model, framework_of, plain_booster
@@ -60,12 +61,12 @@ def mean_model(models: Iterable[Any]) -> Any:
     frameworks = {framework_of(booster) for booster in plain}
     if len(frameworks) > 1:
         raise ValueError(f"models are of {' and '.join(sorted(frameworks))}; pass models of one framework")
-    return _SUMS[frameworks.pop()](plain, 1.0 / len(plain), ())
+    return _SUMS[frameworks.pop()](plain, 1.0 / len(plain))
 
 
-def plus_trees(booster: Any, weight: float, trees: Sequence[Tree]) -> Any:
-    """Return a plain booster with its scores times `weight`, and with more trees."""
-    return _SUMS[framework_of(booster)]([booster], weight, trees)
+def plus_trees(booster: Any, weight: float, trees: Sequence[Tree], X: NDArray[np.floating]) -> Any:
+    """Return a plain booster with its scores times `weight`, and with more trees, whose nodes count the rows of X."""
+    return _SUMS[framework_of(booster)]([booster], weight, trees, X)
 
 
 def _check_same(what: str, values: Sequence[Any]) -> None:
@@ -78,7 +79,7 @@ def _check_same(what: str, values: Sequence[Any]) -> None:
             )
 
 
-def _lightgbm(boosters: Sequence[Any], weight: float, more: Sequence[Tree]) -> Any:
+def _lightgbm(boosters: Sequence[Any], weight: float, more: Sequence[Tree] = (), X: Any = None) -> Any:
     texts = [booster.model_to_string() for booster in boosters]
     if any("\naverage_output\n" in text for text in texts):
         raise ValueError("models hold a random forest, which averages its trees by itself; pass boosted trees")
@@ -93,7 +94,7 @@ def _lightgbm(boosters: Sequence[Any], weight: float, more: Sequence[Tree]) -> A
     for text in texts:
         _, *trees = re.split(r"^Tree=\d+\n", text.partition("\nend of trees\n")[0], flags=re.MULTILINE)
         blocks += [_LEAVES.sub(scaled, tree).rstrip("\n") for tree in trees]
-    blocks += [block_of(tree).rstrip("\n") for tree in more]
+    blocks += [block_of(tree, X).rstrip("\n") for tree in more]
     blocks = [f"Tree={i}\n{block}\n\n\n" for i, block in enumerate(blocks)]
     head = texts[0].partition("\n\n")[0]
     sizes = " ".join(str(len(block.encode())) for block in blocks)
@@ -102,7 +103,7 @@ def _lightgbm(boosters: Sequence[Any], weight: float, more: Sequence[Tree]) -> A
     return booster_of(f"{head}\n\n{''.join(blocks)}end of trees\n{end}")
 
 
-def _xgboost(boosters: Sequence[Any], weight: float, more: Sequence[Tree]) -> Any:
+def _xgboost(boosters: Sequence[Any], weight: float, more: Sequence[Tree] = (), X: Any = None) -> Any:
     documents = [document_of(booster) for booster in boosters]
     learners = [document["learner"] for document in documents]
     boosted = [learner["gradient_booster"] for learner in learners]
@@ -124,7 +125,7 @@ def _xgboost(boosters: Sequence[Any], weight: float, more: Sequence[Tree]) -> An
         tree["id"] = number
     n_boosted, step = len(trees), int(mean["gbtree_model_param"]["num_parallel_tree"])
     n_features = int(learners[0]["learner_model_param"]["num_feature"])
-    trees += [entry_of(tree, 0.0, n_boosted + number, n_features) for number, tree in enumerate(more)]
+    trees += [entry_of(tree, 0.0, n_boosted + number, n_features, X) for number, tree in enumerate(more)]
     mean["trees"], mean["tree_info"] = trees, [0] * len(trees)
     mean["gbtree_model_param"]["num_trees"] = str(len(trees))
     mean["iteration_indptr"] = [*range(0, n_boosted + 1, step), *range(n_boosted + 1, len(trees) + 1)]

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.core.extras import imported
-from boostplug.model.lightgbm import allowed_names, leaves_below
+from boostplug.model.lightgbm import allowed_names, counts_at_nodes
 from boostplug.weak_rankers.stump import largest_single
 from boostplug.weak_rankers.tree import Tree, in_breadth
 
@@ -64,8 +64,10 @@ def _gbtree(trees: Sequence[Tree], n_features: int) -> dict[str, Any]:
     return {"name": "gbtree", "model": model}
 
 
-def entry_of(tree: Tree, shift: float, at: int, n_features: int) -> dict[str, Any]:
-    """Return a tree as an entry of the model, its leaves moved by `shift`."""
+def entry_of(
+    tree: Tree, shift: float, at: int, n_features: int, X: NDArray[np.floating] | None = None
+) -> dict[str, Any]:
+    """Return a tree as an entry of the model, its leaves moved by `shift`, with counts of the rows of X."""
     # XGBoost goes left where float32(x) < condition.
     with np.errstate(over="ignore"):
         condition = np.nextafter(largest_single(tree.threshold), np.float32(np.inf))
@@ -96,7 +98,7 @@ def entry_of(tree: Tree, shift: float, at: int, n_features: int) -> dict[str, An
         "split_conditions": singles(np.where(leaf, value, condition[order])),
         "split_indices": np.where(leaf, 0, tree.feature[order]).tolist(),
         "split_type": [0] * len(order),
-        "sum_hessian": leaves_below(tree)[order].astype(np.float64).tolist(),
+        "sum_hessian": counts_at_nodes(tree, X)[order].astype(np.float64).tolist(),
         "tree_param": {
             "num_deleted": "0",
             "num_feature": str(n_features),

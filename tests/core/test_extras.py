@@ -87,6 +87,11 @@ CALLS = {  # a library that is missing, and what asks for it
     "framework": ("lightgbm", lambda path: bp.compare(*bp.datasets.load_bundled(), frameworks="lightgbm")),
     "page": ("jinja2", write_page),
     "picture": ("matplotlib", lambda path: bp.compare(*bp.datasets.load_bundled(), **ONE_RUN).plot()),
+    "why": ("matplotlib", lambda path: bp.why(bp.Ensemble([], n_features=1), [[0]], 0, plot="why.svg")),
+    "importance": (
+        "matplotlib",
+        lambda path: bp.importance(bp.Ensemble([], n_features=1), [[0]], group=[1], plot="why.svg"),
+    ),
     "frameworks": ("lightgbm xgboost", lambda path: bp.compare(*bp.datasets.load_bundled())),
 }
 

@@ -65,7 +65,7 @@ TOLD = [page for page in PAGES if any(name for name, _ in blocks(page))]  # thei
 
 def python_blocks():
     for page in PAGES:
-        if page.parent.name == "tutorials":
+        if page in OUTPUTS.PRINTING:
             continue  # told in order, with what they print
         for i, (_, block) in enumerate(blocks(page) if page not in TOLD else ()):
             marks = [pytest.mark.ci] if page.stem != "README" or i > 0 else []
@@ -121,7 +121,7 @@ def tolerance():
 
 
 def tutorials():
-    for page in sorted(OUTPUTS.TUTORIALS.glob("*.md")):
+    for page in OUTPUTS.PRINTING:
         if codes := [code for code, _ in OUTPUTS.steps(page)]:
             marks = [pytest.mark.cluster] if any(OUTPUTS.CLUSTER in code for code in codes) else []
             yield pytest.param(page, id=page.stem, marks=marks)

@@ -131,6 +131,21 @@ OF_FUNCTION = {  # arguments with another meaning than elsewhere: names of colum
         "labels": ("None",),
         "random_state": ("0",),
     },
+    "why": {
+        "ranker": ("bp.Ensemble([[(Stump(0, 0.5), 1.0)]], n_features=2)",),
+        "X": ("X", "X.tolist()"),
+        "above": ("0", "5"),
+        "below": ("1", "None"),
+        "plot": ("None",),
+    },
+    "importance": {
+        "ranker": ("bp.Ensemble([[(Stump(0, 0.5), 1.0)]], n_features=2)",),
+        "X": ("X", "X.tolist()"),
+        "group": ("None",),
+        "n_repeats": ("2",),
+        "random_state": ("0",),
+        "plot": ("None",),
+    },
     "split_queries": {
         "data": ("FRAME.assign(qid=[1, 1, 2, 2, 3, 3])",),
         "qid": ("'qid'",),

@@ -69,7 +69,8 @@ def page(document: Document) -> str:
     Parameters
     ----------
     document : dict
-        `CompareResult.document`, perhaps with a "date", and with "examples", the rows of `CompareResult.examples`.
+        `CompareResult.document`, perhaps with a "date", and with "examples", the rows of `CompareResult.examples`, and
+        "reasons", one for each of their queries.
     """
     script = _file("page.js")
     methods = coloured_methods(document)
@@ -81,7 +82,7 @@ def page(document: Document) -> str:
         methods=methods,
         differences=plot_of_differences(document, methods),
         table=_table(document),
-        examples=_examples(document.get("examples", ())),
+        examples=_examples(document.get("examples", ()), document.get("reasons", ())),
         curves=_curves(methods),
         style=_file("page.css"),
         script=script,
@@ -160,14 +161,14 @@ def _table(document: Document) -> dict[str, Any]:
     return {"columns": columns, "ascending": ascending, **records}
 
 
-def _examples(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return the tables of examples: the documents at the top of the new or of the old order."""
+def _examples(rows: Sequence[Mapping[str, Any]], reasons: Sequence[Any]) -> list[dict[str, Any]]:
+    """Return the tables of examples: the documents at the top of the new or of the old order, with their reason."""
     tables = []
-    for query, of_query in groupby(rows, key=itemgetter("query")):
+    for (query, of_query), why in zip(groupby(rows, key=itemgetter("query")), reasons, strict=True):
         top = [row for row in of_query if min(row["new place"], row["old place"]) <= _TOP_PLACES]
         heads = [name for name in top[0] if name not in ("query", "change", "new score", "old score")]
         shown = [{"cells": [row[name] for name in heads], "is_relevant": row["label"] > 0.0} for row in top]
-        tables.append({"query": query, "change": top[0]["change"], "heads": heads, "rows": shown})
+        tables.append({"query": query, "change": top[0]["change"], "heads": heads, "rows": shown, "why": why})
     return tables
 
 

@@ -1,0 +1,126 @@
+"""Contributions of features to the scores of any model: exact TreeSHAP values, as the frameworks compute them."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from boostplug.core.arrays import Floats
+from boostplug.core.checks import check_no_class, shown
+from boostplug.core.extras import imported
+from boostplug.data.tables import Schema, align, as_features, rows_of, schema_of, with_text_categories
+from boostplug.model.ensemble import Ensemble
+from boostplug.model.trees import names_of
+from boostplug.weak_rankers import Feature
+
+_Function = Callable[[Any], Any]
+
+
+class ReadModel(NamedTuple):
+    """A fitted model and a table that it has read."""
+
+    table: Any
+    """The features, as the user has them."""
+    X: Any
+    """The features as the model takes them."""
+    names: tuple[str, ...]
+    """Names of the features."""
+    scores: _Function
+    """Returns the predictions for rows of `X`."""
+    contributions: _Function
+    """Returns the contribution of each feature to rows of `X`, and in the last column the base, to which they add."""
+
+
+def read_model(ranker: Any, X: Any) -> ReadModel:
+    """Return a fitted ranker or booster with a table, which must have the columns of the training set."""
+    check_no_class("ranker", ranker, object)
+    ranker = ranker.to_local() if hasattr(ranker, "to_local") else ranker  # of Dask
+    table = ranker.select_features(X) if hasattr(ranker, "select_features") else X
+    model = _model_of(ranker)
+    known, fitted = tuple(names_of(model)), getattr(getattr(ranker, "training_summary_", None), "schema", None)
+    features = as_features(table, fitted=fitted)
+    table, here = features if isinstance(table, (list, tuple)) else table, schema_of(features)
+    if fitted is None:
+        numbered = known in [tuple(f"{start}{k}" for k in range(len(known))) for start in ("Column_", "f")]
+        blank = "_" if hasattr(model, "model_to_string") else " "  # as LightGBM writes it
+        written = here.names and tuple(name.replace(" ", blank) for name in here.names)
+        fitted = Schema(len(known), None if numbered else known, reader=type(ranker).__name__)
+        align(features, fitted, schema=here._replace(names=written))
+    if isinstance(model, Ensemble):
+        features = np.asarray(features, np.float64) if hasattr(features, "iloc") else features
+        scores, contributions = model.predict, _of_ensemble(model, features)
+    elif hasattr(model, "save_raw"):
+        predicted = _of_xgboost(ranker, model)
+        scores = predicted if ranker is model else ranker.predict
+        contributions = partial(predicted, pred_contribs=True)
+    else:
+        scores, contributions = ranker.predict, _of_lightgbm(ranker, model)
+    if features.shape[0]:
+        scores(rows_of(features, [0]))  # raises what the ranker refuses, such as sparse rows after dense ones
+    return ReadModel(table, features, here.names or fitted.names or known, scores, contributions)
+
+
+def _model_of(ranker: Any) -> Any:
+    """Return the booster or ensemble of a fitted ranker, or the ranker if it is one itself."""
+    if hasattr(ranker, "fit"):
+        check_is_fitted(ranker)
+    model = getattr(ranker, "booster_", getattr(ranker, "model_", ranker))
+    model = ranker.get_booster() if hasattr(ranker, "get_booster") else model
+    if not isinstance(model, Ensemble) and type(model).__name__ != "Booster":
+        what = "a fitted ranker, a booster of LightGBM or XGBoost, or an Ensemble"
+        raise ValueError(f"ranker must be {what}; got {shown(ranker)}")
+    return model
+
+
+def _of_lightgbm(ranker: Any, booster: Any) -> _Function:
+    text = booster.model_to_string(num_iteration=1)
+    if "\n[linear_tree: 1]\n" in text or "\naverage_output\n" in text or booster.num_model_per_iteration() > 1:
+        what = "linear trees, random forests and models of several scores per row"
+        raise ValueError(f"LightGBM has no contributions to the scores of {what}; train boosted trees of constants")
+
+    def contributions(rows: Any) -> Floats:
+        values = ranker.predict(rows, pred_contrib=True)
+        return np.asarray(values.toarray() if hasattr(values, "nnz") else values)
+
+    return contributions
+
+
+def _of_xgboost(ranker: Any, booster: Any) -> Callable[..., Any]:
+    """Return what predicts as the ranker does, with more arguments of the booster's `predict`."""
+    best = None if getattr(ranker, "booster", "gblinear") == "gblinear" else booster.attr("best_iteration")
+    rounds = (0, 0 if best is None else int(best) + 1)
+    names = {"missing": "missing", "nthread": "n_jobs", "feature_types": "feature_types"}
+    given = {name: getattr(ranker, own, None) for name, own in names.items()}
+    matrix = imported("xgboost", "its models need").DMatrix
+
+    def predicted(rows: Any, **kind: bool) -> Any:
+        rows = matrix(with_text_categories(rows), enable_categorical=True, **given)
+        values = booster.predict(rows, iteration_range=rounds, validate_features=False, **kind)
+        if values.ndim != 1 + len(kind):
+            raise ValueError("the model has several scores per row, and a ranking has one; train it with one output")
+        return values.astype(np.float64)
+
+    return predicted
+
+
+def _of_ensemble(model: Ensemble, X: Any) -> _Function:
+    """Return the contributions of an ensemble, which keeps no counts of rows: they are counted in X.
+
+    A feature as a weak ranker contributes its weight times its distance from the mean of X.
+    """
+    slopes = model.trees_and_slopes[1]
+    slope = np.array([slopes.get(feature, 0.0) for feature in range(model.n_features)])
+    trees = [term for term in model.terms if not isinstance(term[0], Feature)]
+    booster = replace(model, rounds=[trees]).to_lightgbm(X)
+    mean = np.nan_to_num(X).mean(axis=0)
+
+    def contributions(rows: Any) -> Floats:
+        values: Floats = booster.predict(rows, pred_contrib=True)
+        values[:, :-1] += slope * (np.nan_to_num(rows) - mean)
+        values[:, -1] += slope @ mean
+        return values
+
+    return contributions
