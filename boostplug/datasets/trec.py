@@ -241,8 +241,9 @@ def join_trec(data: RankingData, *tables: Qrels | Run) -> RankingData:
         With `doc_ids`, such as `load_letor` reads from comments.
     *tables : Qrels or Run
         A row that is not judged, or has a negative grade, gets the label 0: `trec_eval` counts it as not relevant. The
-        column of a run has the name of its tag, and NaN where the run lacks the row. Features without names are first
-        named "1", "2", …, as LETOR numbers them.
+        column of a run has the name of its tag, and NaN where the run lacks the row: trees take it as missing, and
+        ``compare(today=)`` judges on complete queries. Features without names are first named "1", "2", …, as LETOR
+        numbers them.
 
     Returns
     -------

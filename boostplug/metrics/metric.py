@@ -270,7 +270,8 @@ class Metric(Value, ABC):
 
     @property
     def name(self) -> str:
-        """Short and unique: the class, ``@k``, and in parentheses what differs from the defaults; `parse` reads it."""
+        """Short and unique: the class, ``@k``, and in parentheses what differs from the defaults. `parse` reads those without
+        parentheses."""
         return name_in_logs(self)
 
     @property
