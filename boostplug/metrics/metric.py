@@ -270,8 +270,10 @@ class Metric(Value, ABC):
 
     @property
     def name(self) -> str:
-        """Short and unique: the class, ``@k``, and in parentheses what differs from the defaults. `parse` reads those without
-        parentheses."""
+        """Short and unique: the class, ``@k``, and in parentheses what differs from the defaults.
+
+        `parse` reads the names without parentheses.
+        """
         return name_in_logs(self)
 
     @property
