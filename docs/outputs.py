@@ -1,7 +1,7 @@
 """Run what pages show, and write its output below it: `python docs/outputs.py [PAGE …]`.
 
-Without names: all tutorials, the guide that prints tables as they do, and the README. The tests run the same code and compare. They allow no difference with the
-versions that the index of the tutorials names.
+Without names: all tutorials, the guide that prints tables as they do, and the README. The tests run the same code and
+compare. They allow no difference with the versions that the index of the tutorials names.
 """
 
 import re

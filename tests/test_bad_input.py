@@ -714,6 +714,7 @@ CASES = {
         "joined: a row of the data without a document": lambda: joined(RUN, doc_ids=[""] * N),
         "joined: data without documents": lambda: joined(RUN, doc_ids=None),
         "joined: a run with the name of a column": lambda: joined(RUN._replace(tag="1")),
+        "joined: a fold in place of its parts": lambda: join_trec(bp.datasets.load_bundled(), RUN),
         "joined: the path of a run": lambda: joined("bm25.run"),
         "joined: a run that lacks rows (a warning)": lambda: joined(RUN),
         "an empty run": lambda: load_run(file("empty.run", "")),

@@ -14,6 +14,7 @@ from boostplug.core.checks import (
     as_floats,
     as_vector,
     check_exact_ids,
+    check_instance,
     check_order,
     check_values,
     scores_of_rows,
@@ -22,7 +23,7 @@ from boostplug.core.checks import (
 from boostplug.core.files import write_file
 from boostplug.core.warning import warn_user
 from boostplug.data.boundaries import places_within
-from boostplug.data.tables import with_column
+from boostplug.data.tables import check_unique, with_column
 from boostplug.datasets.letor import line_error, opened, texts_of
 from boostplug.datasets.ranking_data import RankingData
 
@@ -238,11 +239,12 @@ def join_trec(data: RankingData, *tables: Qrels | Run) -> RankingData:
     Parameters
     ----------
     data : RankingData
-        With `doc_ids`, such as `load_letor` reads from comments.
+        With `doc_ids`, such as `load_letor` reads from comments; a part of a `Fold`.
     *tables : Qrels or Run
         A row that is not judged, or has a negative grade, gets the label 0: `trec_eval` counts it as not relevant. The
-        column of a run has the name of its tag, and NaN where the run lacks the row. Features without names are first
-        named "1", "2", …, as LETOR numbers them.
+        column of a run has the name of its tag, and NaN where the run lacks the row: trees take it as missing, and
+        ``compare(today=)`` judges on complete queries. Features without names are first named "1", "2", …, as LETOR
+        numbers them.
 
     Returns
     -------
@@ -255,11 +257,10 @@ def join_trec(data: RankingData, *tables: Qrels | Run) -> RankingData:
 
     Raises
     ------
-    TypeError
-        If a table is neither `Qrels` nor `Run`.
     ValueError
-        If the data have no `doc_ids`, or a row without one, a query has a document twice, a table has no row of the
-        data, or the data have a column of the run's name already.
+        If the data are no `RankingData`, or a table is neither `Qrels` nor `Run`. If the data have no `doc_ids`, or a
+        row without one, a query has a document twice, a table has no row of the data, or the data have a column of the
+        run's name already.
 
     Examples
     --------
@@ -273,18 +274,17 @@ def join_trec(data: RankingData, *tables: Qrels | Run) -> RankingData:
     array([[0.5 , 1.25],
            [0.1 , 8.5 ]])
     """
+    check_instance("data", data, RankingData, "load_letor(…), or each part of a Fold")
     for table in tables:
         if isinstance(table, Run):
-            names = data.feature_names or tuple(str(1 + j) for j in range(data.n_features))
-            if table.tag in names:
-                raise ValueError(f"data have a column {table.tag!r} already; pass run._replace(tag=…)")
+            names = (*(data.feature_names or [str(1 + j) for j in range(data.n_features)]), table.tag)
+            check_unique(names, "data, with the tag of the run,")
             scores = _values_of_rows(data, f"the run {table.tag!r}", table[:3], "get the score NaN")
-            data = replace(data, X=with_column(data.X, table.tag, scores), feature_names=(*names, table.tag))
-        elif isinstance(table, Qrels):
+            data = replace(data, X=with_column(data.X, table.tag, scores), feature_names=names)
+        else:
+            check_instance("tables", table, Qrels, "load_qrels(…), or a Run such as load_run(…)")
             grades = _values_of_rows(data, "the qrels", table, "get the label 0")
             data = replace(data, y=np.where(grades > 0, grades, 0.0))
-        else:
-            raise TypeError(f"tables must be Qrels or Run, as load_qrels and load_run return; got {shown(table)}")
     return data
 
 

@@ -268,7 +268,10 @@ class Metric(Value, ABC):
 
     @property
     def name(self) -> str:
-        """Short and unique: the class, ``@k``, and in parentheses what differs from the defaults; `parse` reads it."""
+        """Short and unique: the class, ``@k``, and in parentheses what differs from the defaults.
+
+        `parse` reads the names without parentheses.
+        """
         return name_in_logs(self)
 
     @property

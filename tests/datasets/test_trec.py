@@ -216,6 +216,12 @@ def test_names_of_trec_eval_are_those_that_the_guide_says(row):
     assert ir_measures.calc_aggregate([measure], known, ranked)[measure] == pytest.approx(theirs, rel=1e-12)
 
 
+def test_queries_that_a_run_lacks_count_as_0_for_ir_measures():
+    known = {"q1": {"a": 1, "b": 0}, "q2": {"a": 1}}
+    for of, expected in ((known, 0.5), ({"q1": known["q1"]}, 1.0)):
+        assert ir_measures.calc_aggregate([AP], of, {"q1": {"a": 2.0, "b": 1.0}})[AP] == expected
+
+
 def test_ndcg_without_a_cut_off_is_named_so():
     assert (bp.NDCG(None).name, bp.NDCG().name) == ("NDCG@None", "NDCG@10")
     assert bp.Metric.parse("NDCG@None") == bp.NDCG(None)

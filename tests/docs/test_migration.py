@@ -150,6 +150,10 @@ def test_logs_of_map_and_precision_are_what_the_guide_says(some):
     assert abs(at_3 - bp.MAP(3, empty=1)(scores, queries)) > 1e-2
     none = bp.MAP(3, divisor="reachable", empty=0)(scores, queries)
     assert none == pytest.approx(log_of_xgboost("map@3-", group, relevant, scores), abs=1e-6)
+    weight = np.array([0.5, 3.0, 1.5, 0.7])
+    of_weights = bp.MAP(3, divisor="reachable", empty=1)(scores, bp.Queries(relevant, group=group, weight=weight))
+    assert of_weights == pytest.approx(log_of_xgboost("map@3", group, relevant, scores, weight), abs=1e-6)
+    assert of_weights == pytest.approx(log_of_lightgbm("map", 3, group, relevant, scores, weight), abs=1e-6)
     graded = bp.MAP(3, divisor="reachable", empty=1)(scores, bp.Queries(grades, group=group))
     assert graded == pytest.approx(log_of_lightgbm("map", 3, group, grades, scores), abs=1e-6)
     with pytest.raises(xgb.core.XGBoostError, match="binary labels"):
