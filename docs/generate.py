@@ -254,7 +254,8 @@ PAGES = {
     "metrics.md": Page(
         "Metrics",
         "Evaluate in LightGBM and XGBoost, in scikit-learn, and on plain arrays. "
-        "[Metrics on plain arrays and TREC files](../guides/metrics.md)",
+        "[Metrics on plain arrays and TREC files](../guides/metrics.md). "
+        "[Writing a metric](../tutorials/own_metric.md)",
         (
             Section("Gain and discount", ("NDCG", "DCG", "MeanNDCG")),
             Section("Relevant or not", ("MAP", "MRR", "Precision", "Recall", "RPrecision", "WTA")),
@@ -358,6 +359,7 @@ PAGES = {
                     "datasets.load_qrels",
                     "datasets.save_qrels",
                     "datasets.Qrels",
+                    "datasets.join_trec",
                 ),
             ),
         ),

@@ -1,24 +1,30 @@
 """Pictures of the README and the home page: `python docs/pictures.py [gains] [report]`.
 
-`gains` draws docs/pictures/gains.svg from the figures in docs/results. `report` runs `bp.compare` on the bundled data
-set (about 15 s) and takes a picture of its report; it needs playwright and a Chromium of the system.
+`gains` draws docs/pictures/gains.svg from the figures in docs/results. It also writes the README's table, and the words
+for readers who do not see the picture. `report` takes a picture of the report that the README's command writes, in half
+a minute. It needs playwright and a Chromium of the system.
 """
 
 import json
+import re
 import shutil
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, NamedTuple
+
+import outputs
 
 ROOT = Path(__file__).parent.parent
 PICTURES = ROOT / "docs" / "pictures"
+README = ROOT / "README.md"
+SHOWN_ON = [README, ROOT / "docs" / "index.md", ROOT / "docs" / "results" / "what_moves_ndcg.md"]
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 # Colours with enough contrast on white and on black: the background is transparent.
 INK, FAINT, AHEAD, BEHIND = "#7b828c", "#7b828c55", "#2d84c4", "#d9661f"
-WIDTH, LEFT, RIGHT, TOP, ROW = 520, 222, 24, 56, 42  # narrow, so that the text can be read in a window of 400 pixels
+WIDTH, LEFT, RIGHT, TOP, ROW = 520, 250, 24, 56, 42  # narrow, so that the text can be read in a window of 400 pixels
 SHOWN = 620  # pixels, where there is room
 FOOT = 84  # below the rows: the axis and the notes
 LOWEST, HIGHEST = -0.005, 0.065  # of the axis
@@ -31,8 +37,18 @@ def with_z(difference: float, z: float) -> tuple[float, float, float]:
     return difference, difference - half, difference + half
 
 
-def rows_of_gains() -> list[tuple[str, str, tuple[float, float, float]]]:
-    """Return each situation, what is done, and the gain with its interval."""
+class Row(NamedTuple):
+    """A situation, what to do there, and the gain with the ends of its interval."""
+
+    situation: str
+    page: str  # about it, within docs; "" if the row before has the same
+    what: str
+    code: str  # "" likewise
+    gain: tuple[float, float, float]
+
+
+def rows_of_gains() -> list[Row]:
+    """Return the rows of the picture, which are those of the README's table."""
 
     def stored(name: str) -> Any:
         return json.loads((ROOT / "docs" / "results" / f"{name}.json").read_text(encoding="utf-8"))
@@ -45,16 +61,66 @@ def rows_of_gains() -> list[tuple[str, str, tuple[float, float, float]]]:
     def gain(kind: str, size: int, method: str, judge: str = "NDCG") -> tuple[float, float, float]:
         return with_z(*by_method[kind, size, method, judge]["NDCG@10"][:2])
 
+    linear, choices, click = "tutorials/few_queries.md", "tutorials/bookings.md", "guides/clicks.md"
     return [
-        ("30 judged queries", "folds and a linear model", gain("graded", 30, "ours, folds and linear")),
-        ("100 judged queries", "the same", gain("graded", 100, "ours, folds and linear")),
-        ("400 judged queries", "folds", gain("graded", 400, "ours, folds")),
-        ("2,000 judged queries", "folds", gain("graded", 2000, "ours, folds")),
-        ("300 lists of one choice", "ListNet, small trees", gain("choice", 300, "ours", "log loss")),
-        ("1,500 lists of one choice", "the same", gain("choice", 1500, "ours", "log loss")),
-        ("Clicks with positions", "Unbiased, beside raw clicks", tuple(log["beside clicks"])),
-        ("Thousands of queries", "CRR alone", (grades["difference"], *grades["interval"])),
+        Row(
+            "30 judged queries",
+            linear,
+            "folds and a linear model",
+            "`starting_params`, `fit_folds(linear=True)`",
+            gain("graded", 30, "ours, folds and linear"),
+        ),
+        Row("100 judged queries", "", "the same", "", gain("graded", 100, "ours, folds and linear")),
+        Row("400 judged queries", "", "folds", "`starting_params`, `fit_folds`", gain("graded", 400, "ours, folds")),
+        Row("2,000 judged queries", "", "the same", "", gain("graded", 2000, "ours, folds")),
+        Row(
+            "Thousands of judged queries",
+            "guides/which_loss.md",
+            "another loss only",
+            "`CRR`, `QBRank`",
+            (grades["difference"], *grades["interval"]),
+        ),
+        Row(
+            "300 lists of one choice",
+            choices,
+            "ListNet, small trees",
+            "`starting_params`",
+            gain("choice", 300, "ours", "log loss"),
+        ),
+        Row("1,500 lists of one choice", "", "the same", "", gain("choice", 1500, "ours", "log loss")),
+        Row("Clicks with positions", click, "Unbiased, beside raw clicks", "`Unbiased`", tuple(log["beside clicks"])),
     ]
+
+
+def figure(gain: float) -> str:
+    """Return a gain as it is written."""
+    return f"{gain:+.3f}".replace("0.", ".", 1)
+
+
+def table_of_gains() -> str:
+    """Return the README's table."""
+    lines = ["| you have | do this | in code | gain in NDCG@10 |", "|---|---|---|---:|"]
+    for row in rows_of_gains():
+        situation = f"[{row.situation}](docs/{row.page})" if row.page else row.situation
+        lines.append(f"| {situation} | {row.what} | {row.code} | {figure(row.gain[0])} |")
+    return "\n".join(lines)
+
+
+def words_of_gains() -> str:
+    """Return the words for readers who do not see the picture."""
+    rows = ", ".join(
+        f"{figure(row.gain[0])} for {row.situation[0].lower()}{row.situation[1:]}" for row in rows_of_gains()
+    )
+    return f"Gain in NDCG@10 over LambdaMART as it comes: {rows}"
+
+
+def with_gains(page: Path) -> str:
+    """Return a page that shows the picture, with its words and the README's table as the figures have them."""
+    text = page.read_text(encoding="utf-8")
+    if page != README:  # whose table says it
+        text = re.sub(r"!\[[^\]]*\](?=\([\w./]*gains\.svg\))", f"![{words_of_gains()}]", text)
+    table = f"<!-- table: gains -->\n\n{table_of_gains()}\n\n<!-- end -->"
+    return re.sub(r"<!-- table: gains -->.*?<!-- end -->", table, text, flags=re.DOTALL)
 
 
 def gains() -> str:
@@ -66,8 +132,8 @@ def gains() -> str:
     title = "Gain in test NDCG@10 over LambdaMART as it comes, by situation, with 95 % intervals"
     width = WIDTH - LEFT - RIGHT
     lines = [f"<svg {head} {font}>", f"<title>{title}</title>", *axis(LEFT, width, height)]
-    for row, (situation, what, (gain, *interval)) in enumerate(rows):
-        y = TOP + ROW * (row + 0.5)
+    for i, (situation, _, what, _, (gain, *interval)) in enumerate(rows):
+        y = TOP + ROW * (i + 0.5)
         lines += [text(0, y - 3, situation, weight="bold"), text(0, y + 15, what)]
         lines += point({"difference": gain, "interval": interval}, LEFT, width, y, filled=True)
     lines.append(text(0, height - 28, "Test NDCG@10 beside LambdaMART as it comes, 95 % intervals."))
@@ -112,23 +178,19 @@ def point(one: Mapping[str, Any], left: float, width: float, y: float, *, filled
 
 
 def report() -> bytes:
-    """Return a picture of a report's first screen."""
+    """Return a picture of what a report says first, and write its words."""
     from playwright.sync_api import sync_playwright
-
-    import boostplug as bp
 
     browser_path = next(filter(None, map(shutil.which, BROWSERS)), None)
     if browser_path is None:
         sys.exit(f"a picture of the report needs one of {', '.join(BROWSERS)} on the path")
-    losses = [bp.CRR(), bp.QBRank(), bp.MPBoost()]
-    result = bp.compare(*bp.datasets.load_bundled(), losses=losses, rounds=1000, num_threads=1)
     with TemporaryDirectory() as folder, sync_playwright() as playwright:
-        page_path = Path(folder) / "report.html"
-        result.to_html(page_path)
+        _, page_path = outputs.compare_shop(Path(folder))
+        outputs.WORDS.write_text(outputs.words_of_report(page_path), encoding="utf-8")
         browser = playwright.chromium.launch(executable_path=browser_path)
-        page = browser.new_page(viewport={"width": 1100, "height": 960}, color_scheme="light")
+        page = browser.new_page(viewport={"width": 1100, "height": 400}, color_scheme="light")
         page.goto(page_path.as_uri())
-        picture = page.screenshot()
+        picture = page.locator("#recommendation").screenshot()
         browser.close()
     return picture
 
@@ -137,5 +199,7 @@ if __name__ == "__main__":
     for name in sys.argv[1:] or ["gains", "report"]:
         if name == "gains":
             (PICTURES / "gains.svg").write_text(gains(), encoding="utf-8")
+            for shown_on in SHOWN_ON:
+                shown_on.write_text(with_gains(shown_on), encoding="utf-8")
         else:
             (PICTURES / "report.png").write_bytes(report())

@@ -23,7 +23,17 @@ from sklearn import config_context
 from versions import version_of
 
 import boostplug as bp
-from boostplug.datasets import load_fold, load_folds, load_letor, load_qrels, load_run, save_qrels, save_run
+from boostplug.datasets import (
+    Run,
+    join_trec,
+    load_fold,
+    load_folds,
+    load_letor,
+    load_qrels,
+    load_run,
+    save_qrels,
+    save_run,
+)
 from boostplug.weak_rankers import Stump
 
 lgb = pytest.importorskip("lightgbm")
@@ -102,6 +112,15 @@ def having(attach, values, dataset=None):
     dataset = dmatrix() if dataset is None else dataset
     attach(dataset, values)
     return dataset
+
+
+RUN = Run(["1", "1"], ["d0", "d1"], [2.0, 1.0], "bm25")
+
+
+def joined(table, **changes):
+    """Return rows of features with those of a TREC file."""
+    own = {"qid": QID, "doc_ids": [f"d{row}" for row in range(N)]}
+    return join_trec(bp.RankingData(X, Y, **{**own, **changes}), table)
 
 
 OF_LOSS = {**LGB, "objective": LOSS}
@@ -689,6 +708,15 @@ CASES = {
         "scores of other rows, as a run": lambda: saved(save_run, ZERO[1:]),
         "a query that reads as a comment, as a run": lambda: saved(save_run, ZERO, qid=["#1"] * N),
         "a document twice, as a run": lambda: saved(save_run, ZERO, doc_ids=["a"] * N),
+        "joined: a run of other ids": lambda: joined(RUN._replace(qid=["q1", "q1"])),
+        "joined: a document twice in the run": lambda: joined(RUN._replace(doc_ids=["d0", "d0"])),
+        "joined: a document twice in the data": lambda: joined(RUN, doc_ids=["d0"] * N),
+        "joined: a row of the data without a document": lambda: joined(RUN, doc_ids=[""] * N),
+        "joined: data without documents": lambda: joined(RUN, doc_ids=None),
+        "joined: a run with the name of a column": lambda: joined(RUN._replace(tag="1")),
+        "joined: a fold in place of its parts": lambda: join_trec(bp.datasets.load_bundled(), RUN),
+        "joined: the path of a run": lambda: joined("bm25.run"),
+        "joined: a run that lacks rows (a warning)": lambda: joined(RUN),
         "an empty run": lambda: load_run(file("empty.run", "")),
         "a run in place of qrels": lambda: load_qrels(file("a.run", "1 Q0 a 1 2.5 t\n")),
         "a NaN in a run": lambda: load_run(file("nan.run", "1 Q0 a 1 nan t\n")),

@@ -66,6 +66,18 @@ def test_fit_takes_them_and_keeps_the_curve(F):
     assert ranker.position_bias_ is None
 
 
+@every_framework
+def test_judged_tables_validate_without_positions_and_under_names_of_their_own(F):
+    clicks = pd.DataFrame(X, columns=list("abcd")).assign(page=np.repeat(np.arange(60), SIZES), clicked=CLICKS)
+    judged = pd.DataFrame(X, columns=list("abcd")).assign(query=clicks["page"].astype(str), grade=X[:, 0] % 5)
+    given = {"qid": "page", "position": "position", "eval_set": [(judged, "grade")], "eval_qid": ["query"]}
+    ranker = F.fit(LOSS, clicks.assign(position=POSITION), "clicked", features=list("abcd"), **given)
+    (values,) = next(iter(ranker.evals_result_.values())).values()
+    expected = bp.NDCG(10).score(judged["grade"], ranker.predict(judged), qid=judged["query"])
+    assert values[-1] == pytest.approx(expected, abs=1e-6)
+    assert ranker.score(judged, "grade", qid="query") == expected
+
+
 def test_lightgbms_own_positions_serve_where_no_ranks_are_needed():
     made = dataset(LIGHTGBM, position=POSITION)
     scores = RNG.normal(size=N)

@@ -56,7 +56,7 @@ class Adapter(Protocol):
 
     @abstractmethod
     def read(self, dataset: Any) -> Fields:
-        """Return the current fields of a dataset; raise if it has no queries. It is called in every round."""
+        """Return the current fields of a dataset. Raise if it has no queries. It is called in every round."""
 
     @abstractmethod
     def metric_result(self, name: str, value: float, greater_is_better: bool) -> tuple[Any, ...]:

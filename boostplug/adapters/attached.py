@@ -13,7 +13,7 @@ from boostplug.data.positions import as_positions
 
 
 def set_pairs(dataset: Any, pairs: Pairs, *, labelled: Any = None) -> None:
-    """Attach preference pairs to a dataset; losses on pairs then use them in place of the grades.
+    """Attach preference pairs to a dataset. Losses on pairs then use them in place of the grades.
 
     Subsets and slices lose the pairs: ``subset``, ``lgb.cv``, ``xgb.cv`` and ``DMatrix.slice`` of the dataset raise a
     ValueError. Attach those of each part (`Pairs.of_rows`) to a dataset of its own. A later call replaces the pairs.
@@ -21,8 +21,8 @@ def set_pairs(dataset: Any, pairs: Pairs, *, labelled: Any = None) -> None:
     Parameters
     ----------
     dataset : lightgbm.Dataset or xgboost.DMatrix
-        Constructed or not. Without labels, or if all labels are 0 (LightGBM's replacement for missing labels), no row
-        counts as labelled, unless `labelled` is given.
+        Constructed or not. Without labels, no row counts as labelled, unless `labelled` is given. The same holds if all
+        labels are 0: LightGBM's replacement for missing labels.
     pairs : Pairs
         Rows of this dataset.
     labelled : array-like of bool of shape (n_rows,), optional
@@ -57,7 +57,7 @@ def set_pairs(dataset: Any, pairs: Pairs, *, labelled: Any = None) -> None:
 
 
 def set_labels(dataset: Any, /, mapping: Mapping[str, Any] | None = None, **labels: Any) -> None:
-    """Attach named labels to a dataset; a loss or metric reads one of them after ``.on(name)``.
+    """Attach named labels to a dataset. A loss or metric reads one of them after ``.on(name)``.
 
     Subsets and slices lose the labels and raise a ValueError. A later call replaces labels of the same names and keeps
     the others. Without ``.on``, losses read the dataset's own label.
@@ -110,7 +110,7 @@ def set_positions(dataset: Any, positions: Any) -> None:
     ----------
     dataset : lightgbm.Dataset or xgboost.DMatrix
         Constructed or not. LightGBM turns its own ``Dataset(position=…)`` into categories in the order of appearance,
-        and subsets lose it, so it suits only losses that need no ranks.
+        and subsets lose it. So it suits only losses that need no ranks.
     positions : array-like of int of shape (n_rows,)
         Place of each row on its page, from 1.
 

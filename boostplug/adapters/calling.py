@@ -61,7 +61,7 @@ def derivatives_for_framework(
 
 
 def _on_worker(loss: Any, workers: Workers, adapter: Adapter, scores: Any, dataset: Any) -> tuple[Floats32, Floats32]:
-    """Return gradient and Hessian of one worker's rows; an error of one worker is raised on all."""
+    """Return gradient and Hessian of one worker's rows. An error of one worker is raised on all."""
     with in_step(workers, 1 + loss.traits.n_totals, 1) as exchange:
         queries = queries_of(adapter, dataset)
         scores = scores if queries.n_rows else np.empty(0)

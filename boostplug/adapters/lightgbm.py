@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from boostplug.adapters.adapter import Adapter, Fields
+from boostplug.core.warning import warn_user
 
 _INFINITY = np.float32(1e38)  # LightGBM's replacement for an infinite label or weight
 _THREADS = ("num_threads", "num_thread", "nthread", "nthreads", "n_jobs")
@@ -40,14 +41,14 @@ class LightGBM(Adapter):
         return None
 
     def check(self, fields: Fields, dataset: Any) -> None:
-        """Refuse infinite values, which LightGBM clips to 1e38, incomplete queries, and two parameters."""
+        """Refuse infinite values, which LightGBM clips to 1e38, incomplete queries, and parameters."""
         for name, values in (("label", fields.labels), ("weight", fields.weight)):
             if values is not None and (np.abs(values) >= _INFINITY).any():
                 row = int(np.argmax(np.abs(values) >= _INFINITY))
                 raise ValueError(
                     f"{name}[{row}] = {values[row]} is infinite to LightGBM; pass finite numbers below 1e38"
                 )
-        check_no_bagging_by_query(dataset.params or {})
+        check_parameters(dataset.params or {})
         check_no_machines(dataset.params or {})
         if self.parent(dataset) is not None:
             _check_complete_queries(dataset)
@@ -57,13 +58,21 @@ class LightGBM(Adapter):
         return None if dataset.used_indices is None else dataset.reference
 
 
-def check_no_bagging_by_query(parameters: Mapping[str, Any]) -> None:
-    """Raise for bagging of complete queries, which LightGBM has for its own objectives only."""
+def check_parameters(parameters: Mapping[str, Any]) -> None:
+    """Raise for bagging of complete queries, which LightGBM has for its own objectives only; warn of rounded Hessians.
+
+    Most Hessians of a ranking loss are far below the largest, and round to 0.
+    """
     if str(parameters.get("bagging_by_query")).lower() in {"true", "1", "+"}:
         raise ValueError(
             "bagging_by_query=True trains a constant model (or on all rows, with a wrong score of the first) with "
             "any custom objective in LightGBM; remove it (bagging_fraction without it samples rows); an "
             "lgb.Dataset keeps it from an earlier training: build a new one"
+        )
+    if parameters.get("use_quantized_grad") and not parameters.get("quant_train_renew_leaf"):
+        warn_user(
+            "use_quantized_grad=True computes leaf values from Hessians that are rounded to a few levels, so those of "
+            "ranking losses are many times too large; pass quant_train_renew_leaf=True too"
         )
 
 

@@ -121,7 +121,7 @@ def _build_queries(fields: Fields, record: Record) -> Queries:
 
 
 def queries_of_arrays(labels: Any, weight: Any, group: Any) -> Queries:
-    """Return the `Queries` of arrays; the last ones are kept as long as their labels live, as in a training."""
+    """Return the `Queries` of arrays. The last ones are kept as long as their labels live, as in a training."""
     if adapter_of(labels) is not None:
         raise TypeError("the dataset came first: call loss(scores, dataset), as lgb.train and xgb.train do")
     if group is None:

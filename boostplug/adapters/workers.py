@@ -1,7 +1,7 @@
 """Sums over the workers of a distributed training, and errors that all workers raise together.
 
 All workers add up the same number of sums in the same order. A worker with an error takes part in the next sum of the
-others and reports the error there; then all workers raise it. So none waits for a worker whose loss has raised. A
+others, and reports the error there. Then all workers raise it. So none waits for a worker whose loss has raised. A
 worker that dies is left to the framework.
 """
 
@@ -32,11 +32,11 @@ class Workers(Protocol):
         """Return the sum of each entry over all workers, in the same shape."""
 
     def broadcast(self, text: tuple[str, str] | None, rank: int) -> tuple[str, str]:
-        """Return the text that the worker `rank` passes; the others' texts are ignored."""
+        """Return the text that the worker `rank` passes. The others' texts are ignored."""
 
 
 class WorkerSums:
-    """The sums over workers of one call of a loss or metric; on a single machine each sum is the worker's own.
+    """The sums over workers of one call of a loss or metric, each the worker's own on a single machine.
 
     Parameters
     ----------

@@ -22,7 +22,7 @@ _LARGEST_SCALE = 5.0  # of scores with a standard deviation of 1
 
 
 class Correction(NamedTuple):
-    """How much correction a log can carry."""
+    """How much correction a log can carry; it prints as a table."""
 
     power: float
     """For `Unbiased` with "ips" or "unbiased_lambdamart": from 0, clicks as labels, to 1."""
@@ -38,6 +38,21 @@ class Correction(NamedTuple):
     fast as the propensities. Below 0 where it rises; that counts as 0."""
     expected: dict[float, float]
     """The expected correlation of a ranker's scores with attraction, for each power."""
+
+    def __str__(self) -> str:
+        none, chosen, all_of_it = (self.expected[power] for power in (0.0, self.power, 1.0))
+        rows = [
+            ("power", f"{self.power:g}", 'for "ips" and "unbiased_lambdamart": 0 corrects nothing, 1 all'),
+            ("ridge", f"{self.ridge:.3g}", 'for "additive"'),
+            ("prior_scale", f"{self.prior_scale or 0.0:.3g}", "times the production ranker's scores, to start from"),
+            ("n_clicks", f"{self.n_clicks:,.0f}", ""),
+            ("spread", f"{self.spread:.3g}", "how much documents of a query differ"),
+            ("order", f"{self.order:.3g}", "how much the shown order knows, up to 1"),
+            ("expected", f"{chosen:.3g}", f"correlation with attraction; {none:.3g} at power 0, {all_of_it:.3g} at 1"),
+        ]
+        if self.prior_scale is None:
+            del rows[2]
+        return "\n".join(f"{name:<11}  {value:>9}  {meaning}".rstrip() for name, value, meaning in rows)
 
 
 def correction(

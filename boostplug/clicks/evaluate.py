@@ -8,14 +8,13 @@ from numpy.typing import ArrayLike
 
 from boostplug.clicks.propensity import Propensity, effective_size, resamples
 from boostplug.clicks.shown import sums
-from boostplug.core.arrays import Floats, Ints
+from boostplug.core.arrays import Floats
 from boostplug.core.checks import (
     check_choice,
     check_instance,
     check_integer,
     check_number,
     check_values,
-    frozen,
     scores_of_rows,
 )
 from boostplug.core.randomness import RandomState, generator
@@ -23,7 +22,6 @@ from boostplug.data.boundaries import numbers_of_rows
 from boostplug.data.click_log import ClickLog
 from boostplug.data.positions import as_propensities, check_propensities, weights_of_clicks
 from boostplug.data.queries import Queries
-from boostplug.kernels.metrics.dcg_ap import dcg
 from boostplug.metrics import DCG, Metric, Precision
 from boostplug.metrics.gains import discounts
 
@@ -49,7 +47,7 @@ class Evaluation(NamedTuple):
     """To the first ranker, of several: the values of both on the same resamples of queries."""
     n_clicks: int
     effective_sample_size: float
-    """Kish's effective number of clicks, (Σ w)² / Σ w², with the weights w that were used, times `click_value`."""
+    """The number of equal clicks on which the estimate rests: (Σ c)² / Σ c², for what each click adds to it, c."""
     largest_weight: float
     """Of a click, without `click_value`."""
 
@@ -120,6 +118,11 @@ def evaluate(
     Joachims, Swaminathan & Schnabel, "Unbiased learning-to-rank with biased feedback" (WSDM 2017), "snips"
     Swaminathan & Joachims, "The self-normalized estimator for counterfactual learning" (NIPS 2015).
 
+    A click adds c = d w, times its `click_value`. `effective_sample_size` is Kish's of these c (Owen, "Monte Carlo
+    theory, methods and examples", 2013, section 9.3), so it depends on the ranking. It is small where few clicks of
+    large weight come to the top. If clicks come independently and seldom, the relative standard error of "ips" on the
+    same pages is 1 over its root. The interval holds the chance of queries too, and is wider.
+
     Examples
     --------
     >>> import boostplug as bp
@@ -151,10 +154,8 @@ def evaluate(
     clicks, weight = log.clicked[rows], weights_of_clicks(theta, log.position[rows], most)
     value = _values_of_clicks(click_value, log)[rows]
     query, n_queries = log.query_of_row, int(log.query_of_row.max()) + 1
-    worth, page = np.zeros(log.n_rows), np.unique(log.page_of_row[rows])
-    worth[rows] = clicks * weight * value
-    of_pages = [_values_of_pages(metric, of_first, values, worth, page, log) for values in named.values()]
-    above = np.array([sums(query[log.boundaries[page]], values, n_queries) for values in of_pages])
+    of_clicks = [_discounts(metric, of_first, values, log)[rows] * weight * value for values in named.values()]
+    above = np.array([sums(query[rows], clicks * values, n_queries) for values in of_clicks])
     if method == "snips":
         below = sums(query[rows], clicks * weight, n_queries)
     else:
@@ -162,13 +163,12 @@ def evaluate(
         below = sums(query[filled], shown[filled], n_queries)
 
     ratios, resampled = _ratios_of_sums(above, below, n_bootstrap, random_state)
-    size = effective_size(weight * value, clicks)
     out = {
         name: Evaluation(
             *_estimate(ratios[i], resampled[:, i], confidence),
             difference=_estimate(ratios[i] - ratios[0], resampled[:, i] - resampled[:, 0], confidence) if i else None,
             n_clicks=int(clicks.sum()),
-            effective_sample_size=size,
+            effective_sample_size=effective_size(of_clicks[i], clicks),
             largest_weight=float(weight.max()),
         )
         for i, name in enumerate(named)
@@ -216,13 +216,20 @@ def _values_of_clicks(click_value: ArrayLike | None, log: ClickLog) -> Floats:
     return values
 
 
-def _values_of_pages(
-    metric: DCG | Precision, of_first: float, scores: Floats, worth: Floats, page: Ints, log: ClickLog
-) -> Floats:
-    """Return the metric of some pages, sorted by the scores, if `worth` is the gain of each row of the log."""
+def _discounts(metric: DCG | Precision, of_first: float, scores: Floats, log: ClickLog) -> Floats:
+    """Return what a click on each row would add to the metric of its page, sorted by the scores; ties share it."""
+    rows = np.flatnonzero(sums(log.page_of_row, log.clicked, log.n_pages)[log.page_of_row])  # no other page is sorted
+    page = log.page_of_row[rows]
+    order = np.lexsort((-scores[rows], page))
     longest = min(metric.k or log.n_rows, int(log.group.max()))
-    discount = of_first * (discounts(longest, metric.convention) if isinstance(metric, DCG) else np.ones(longest))
-    cutoffs = np.zeros(log.n_pages, np.int64)  # no other page is sorted
-    cutoffs[page] = longest
-    arrays = frozen(worth), log.boundaries, frozen(discount)
-    return dcg(scores, *arrays, average=metric.average, cutoffs=cutoffs)[page]
+    discount = np.zeros(int(log.group.max()))
+    discount[:longest] = of_first * (discounts(longest, metric.convention) if isinstance(metric, DCG) else 1.0)
+    values = discount[rows - log.boundaries[page]]
+    if metric.average:
+        ranked = scores[rows][order]
+        first = np.flatnonzero(np.r_[True, (page[1:] != page[:-1]) | (ranked[1:] != ranked[:-1])])
+        n = np.diff(np.r_[first, len(rows)])
+        values = np.repeat(np.add.reduceat(values, first) / n, n)
+    out = np.zeros(log.n_rows)
+    out[rows[order]] = values
+    return out

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from boostplug.adapters.lightgbm import check_parameters
 from boostplug.comparison.inputs.clicks import losses_on_clicks, metric_of_clicks
 from boostplug.comparison.inputs.columns import PARTS, DataFolds
 from boostplug.comparison.inputs.features import check_finite
@@ -306,6 +307,7 @@ def check_trainable(folds: DataFolds, frameworks: Sequence[str], plan: TrainingP
     for framework in frameworks:
         given = getattr(plan.trees, framework)
         check_parameter_names(framework, given, f"params[{framework!r}]")
+        check_parameters(given)
         if plan.patience is not None and is_dart(given):
             raise ValueError(
                 f"params[{framework!r}] asks for dart, whose later rounds change earlier trees, so that the model of "

@@ -16,6 +16,7 @@ from boostplug.comparison.comparison import Comparison, named_by_tuning, without
 from boostplug.comparison.console import progress_bar
 from boostplug.comparison.decision import decide
 from boostplug.comparison.formats import short
+from boostplug.comparison.inputs.clicks import notes_on_judgements
 from boostplug.comparison.inputs.columns import TableColumns, as_tuple
 from boostplug.comparison.inputs.folds import LoadedData
 from boostplug.comparison.inputs.today import judged_by_today
@@ -166,13 +167,15 @@ def compare(
         Columns of DataFrames with labels, query ids and weights; all other columns are features.
     position : str, optional
         Column of the positions at which users saw the rows, from 1, for losses that learn from clicks (`Unbiased`). In
-        other data, `RankingData` holds them. The labels of a validation or test part with positions favour the order
-        that was shown: without `propensity` a warning says so.
+        other data, `RankingData` holds them. Judgements need none: in a DataFrame or file for validation or test the
+        column may be absent, or empty. The labels of a validation or test part with positions favour the order that was
+        shown: without `propensity` a warning says so.
     propensity : array-like of shape (n_positions,), optional
-        Probability that users look at position 1, 2, …, or the result of `boostplug.clicks.propensity`. Methods are
-        then stopped, chosen and judged by the DCG that clicks estimate. A click has the weight 1 over its propensity,
-        at most 10; the mean of the positions where that cuts makes up for the rest. NDCG becomes DCG, because clicks do
-        not show the ideal order, and other metrics are left out. Parts without positions are judged by their labels.
+        Probability that users look at position 1, 2, …, or the result of `boostplug.clicks.propensity`. Where
+        validation and test parts have positions, methods are then stopped, chosen and judged by the DCG that clicks
+        estimate. A click has the weight 1 over its propensity, at most 10; the mean of the positions where that cuts
+        makes up for the rest. NDCG becomes DCG, because clicks do not show the ideal order, and other metrics are left
+        out. Parts without positions are judged by their labels.
 
         If the training part has positions, the default losses learn from clicks. `RankNet` corrects nothing. `Unbiased`
         with method "ips", these propensities and power .25, .5, .75 and 1 corrects more, and so does "additive" with
@@ -236,9 +239,11 @@ def compare(
     rounds, patience, trials = arguments.as_budget(rounds, early_stopping_rounds, tune)
     seeds, (names, absent) = arguments.as_seeds(seeds), arguments.as_frameworks(frameworks)
     path, checked = arguments.as_store(store, resume=resume), arguments.as_threads(num_threads, jobs)
-    loaded, about_clicks = LoadedData.from_arguments(train, valid, test, columns, data), list[str]()
+    loaded = LoadedData.from_arguments(train, valid, test, columns, data)
+    about_clicks = notes_on_judgements(loaded.folds)
     if propensity is not None:
-        loaded, about_clicks = loaded.weighed(propensity)
+        loaded, of_clicks = loaded.weighed(propensity)
+        about_clicks += of_clicks
     chosen = arguments.as_losses(losses, loaded)
     main, choosing, table_metrics, left_out = arguments.as_metrics(metric, metrics, loaded)
     loaded = judged_by_today(loaded, main)

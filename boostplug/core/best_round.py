@@ -11,7 +11,7 @@ def rounding(*values: float) -> float:
 
 
 class BestRound:
-    """Best round of a training by one metric; the first of equal rounds is the best, NaN never is.
+    """Best round of a training by one metric. The first of equal rounds is the best, NaN never is.
 
     Parameters
     ----------

@@ -10,8 +10,8 @@ class cached_property(functools.cached_property[_T]):  # noqa: N801 (named as th
     """Property that is computed at the first read and then kept in the object's ``__dict__``.
 
     Before Python 3.12, the one of functools holds one lock for all objects of a class while it computes. Threads that
-    prepare different queries then wait for each other, and a process forked meanwhile inherits the lock and hangs.
-    Here, two threads may compute a value at the same time, and both get the one that is kept first.
+    prepare different queries then wait for each other. A process forked meanwhile inherits the lock and hangs. Here,
+    two threads may compute a value at the same time. Both get the one that is kept first.
     """
 
     if not TYPE_CHECKING:

@@ -46,7 +46,7 @@ def as_native(values: Any) -> Any:
 
 
 def shown(value: Any) -> str:
-    """Return a value's repr for messages; a long one is shortened in the middle, a long list after some items."""
+    """Return a value's repr for messages, shortened in the middle, or for a long list after some items."""
     if isinstance(value, np.generic):
         value = value.item() if value.dtype.kind in "biufcSU" else str(value)
     try:
@@ -160,7 +160,7 @@ def column_names(X: Any) -> list[Any]:
 
 
 def check_column_names(chosen: Mapping[str, Any]) -> None:
-    """Raise for names of columns that are not strings; the keys of `chosen` are the arguments."""
+    """Raise for names of columns that are not strings. The keys of `chosen` are the arguments."""
     for argument, name in chosen.items():
         if not isinstance(name, str):
             raise ValueError(f"{argument} must be the name of a column; got {shown(name)}")
@@ -228,7 +228,7 @@ def as_vector(name: str, values: ArrayLike) -> NDArray[Any]:
 
 
 def as_column_vector(name: str, values: ArrayLike) -> NDArray[Any]:
-    """Return `values` as a one-dimensional array; a table of one column is taken, with scikit-learn's warning."""
+    """Return `values` as a one-dimensional array. A table of one column is taken, with scikit-learn's warning."""
     from sklearn.utils import column_or_1d
 
     array = _array(name, values)
@@ -245,7 +245,7 @@ def as_floats(name: str, values: ArrayLike) -> NDArray[np.float64]:
 def call_function(
     what: str, per: str, function: Callable[..., Any], *arguments: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return the result of a user's function of arrays as float64; the caller must check the numbers.
+    """Return the result of a user's function of arrays as float64. The caller must check the numbers.
 
     NumPy's warnings are off, since the caller reports bad numbers. `what` is the name of the function in messages,
     `per` that of an entry of its arguments.

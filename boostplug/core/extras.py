@@ -54,7 +54,7 @@ def needed_by(what: str, *libraries: str) -> Iterator[None]:
 
 
 def imported(library: str, what: str, *others: str) -> Any:
-    """Return the module of an optional library; raise as `needed_by` does if it cannot be imported."""
+    """Return the module of an optional library. Raise as `needed_by` does if it cannot be imported."""
     with needed_by(what, library, *others):
         return import_module(library)
 

@@ -29,7 +29,7 @@ def check_suffix(path: str | Path, name: str = "path") -> None:
 
 
 def save_figure(figure: Any, path: Path) -> None:
-    """Write a figure in the format that the suffix names; ``svg.hashsalt`` must be set, or each SVG differs."""
+    """Write a figure in the format that the suffix names. ``svg.hashsalt`` must be set, or each SVG differs."""
     content, form = BytesIO(), path.suffix[1:]
     figure.savefig(content, format=form, dpi=160, metadata={"Date": None} if form == "svg" else None)
     write_file(path, content.getvalue())

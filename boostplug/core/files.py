@@ -19,7 +19,7 @@ _KINDS = (  # files that may replace each other; those of any other kind begin w
 
 
 def write_file(path: str | os.PathLike[str], content: str | bytes) -> None:
-    """Write a file in one step, text in UTF-8; after an error the old file stays. A link stays a link.
+    """Write a file in one step, text in UTF-8. After an error the old file stays. A link stays a link.
 
     A pipe or a device is written to directly.
 
@@ -60,5 +60,5 @@ def check_replaceable(path: Path, content: bytes, name: str = "path") -> None:
 
 
 def is_same_file(path: Path, other: Path) -> bool:
-    """Return whether two paths lead to one file, through links too; it need not exist."""
+    """Return whether two paths lead to one file, through links too. It need not exist."""
     return path.resolve() == other.resolve() or (path.exists() and other.exists() and path.samefile(other))

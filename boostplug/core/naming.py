@@ -13,7 +13,7 @@ _SUMS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {ast.Add: operator.
 
 
 def read_value(text: str, known: Mapping[str, Any], what: str, listed: str) -> Any:
-    """Return the value of a Python expression as written by ``repr``; only the classes' own code is run.
+    """Return the value of a Python expression as written by ``repr``. Only the classes' own code is run.
 
     The expression may contain literals, known classes with parameters in parentheses, sums, and products with numbers.
     ``NDCG@5`` is ``NDCG(k=5)``.

@@ -7,7 +7,7 @@ _HIDDEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}  # Unicode's categories of controls, fo
 
 
 def visible(value: Any) -> Any:
-    r"""Return a text with its invisible characters escaped, such as ``\u202e``; tabs and line feeds stay.
+    r"""Return a text with its invisible characters escaped, such as ``\u202e``. Tabs and line feeds stay.
 
     Such characters may change the direction of the text around them, hide it, or control a terminal. In a dictionary,
     list or tuple, all texts are escaped; other values are returned unchanged.

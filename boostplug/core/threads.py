@@ -89,7 +89,7 @@ def forced_threads(n: int) -> Iterator[None]:
 
 
 def _executor(workers: int) -> ThreadPoolExecutor:
-    """Return a pool of at least `workers` threads; a forked child gets a new pool, as threads end with a fork."""
+    """Return a pool of at least `workers` threads, a new one in a forked child: threads end with a fork."""
     global _pool  # noqa: PLW0603 (one pool per process)
     if _pool is None or _pool[0] != os.getpid() or _pool[1] < workers:
         _pool = (os.getpid(), workers, ThreadPoolExecutor(workers, thread_name_prefix="boostplug"))

@@ -2,7 +2,7 @@
 
 Their parameters can be listed and searched as those of scikit-learn's estimators, nested ones by names such as
 ``base__sigmoid``. A change returns a new value. A value's complete name is its ``repr``, which `naming.read_value`
-reads; it has a short label for tables, and a metric one for the frameworks' logs.
+reads. It has a short label for tables, and a metric has one for the frameworks' logs.
 """
 
 import re
@@ -83,10 +83,10 @@ class Value:
         return changed
 
     def set_params(self, /, **parameters: Any) -> Self:
-        """Raise TypeError, since the value is frozen; without parameters return the value.
+        """Raise TypeError, since the value is frozen. Without parameters return the value.
 
-        It is called if an estimator of your own holds the value, because scikit-learn's ``set_params`` changes nested
-        objects in place. The rankers of this package build the new value themselves.
+        It is called if an estimator of your own holds the value: scikit-learn's ``set_params`` changes nested objects
+        in place. The rankers of this package build the new value themselves.
         """
         if not parameters:
             return self
@@ -103,8 +103,8 @@ class Value:
     def search_space(self) -> Space:
         """Search space of the parameters for `boostplug.suggest`: by name a `Range`, or a tuple of choices.
 
-        It holds `search_ranges`, the choices of parameters that take only certain strings, True and False for flags,
-        an eighth to 8 times the value of positive real numbers, and the search spaces of nested values. Other
+        It holds `search_ranges` and the search spaces of nested values. Parameters that take only certain strings have
+        these choices, flags True and False. Positive real numbers have an eighth to 8 times their value. Other
         parameters are not searched.
         """
         return _space(self)
@@ -211,7 +211,7 @@ def changed_parameters(value: Any, known: dict[str, Any], parameters: Mapping[st
 
 
 def declared_ranges(value: Any) -> dict[str, Range | tuple[Any, ...]]:
-    """Return the `search_ranges` of a value's class and its bases; raise for names that are not parameters."""
+    """Return the `search_ranges` of a value's class and its bases. Raise for names that are not parameters."""
     declared: dict[str, Range | tuple[Any, ...]] = {}
     known = parameters_of(value)
     for kind in reversed(type(value).__mro__):

@@ -88,12 +88,14 @@ class RankerOnCollections(RankingScore):
         group: Any = None,
         metric: Metric | str | None = None,
         labels: Mapping[str, Any] | None = None,
+        labelled: Any = None,
     ) -> float:
         """Return a metric over all queries; of data in memory too. Which one, `metric` or the default of `fit`."""
         model = self.to_local()
         if not isinstance(X, (da.Array, dd.DataFrame)):
-            return float(model.score(X, y, sample_weight, qid=qid, group=group, metric=metric, labels=labels))
-        self._check_absent({"group": group})
+            more = {"metric": metric, "labels": labels, "labelled": labelled}
+            return float(model.score(X, y, sample_weight, qid=qid, group=group, **more))
+        self._check_absent({"group": group, "labelled": labelled})
         judge = metric_of_score(metric)
         inputs = inputs_to_judge(self, X=X, y=y, qid=qid, weight=sample_weight, labels=labels)
         return partitioned_set(self._client(), inputs.take_columns(), local=self._local_name()).score(model, judge)

@@ -22,6 +22,7 @@ from boostplug.estimators.inputs import inputs_of, validation_sets
 from boostplug.losses import Loss
 from boostplug.metrics import Metric
 from boostplug.model.boosters import set_booster
+from boostplug.model.xgboost import set_categories
 from boostplug.selection.cut_queries import TrainingSummary
 
 with needed_by("boostplug.dask.XGBRanker needs", "xgboost", "dask"):
@@ -175,6 +176,7 @@ class XGBRanker(RankerOnCollections, LocalRanker):
                 **arguments,
             )
         set_booster(self, xgb.Booster({"n_jobs": self.n_jobs}, model_file=trained["booster"].save_raw("ubj")))
+        set_categories(self.get_booster(), computed[0].schema.categories)
         self.training_summary_ = TrainingSummary(computed[0].schema, {"qid": "qid", **train.columns})
         if trained["history"]:
             self.evals_result_ = trained["history"]

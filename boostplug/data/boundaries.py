@@ -59,7 +59,7 @@ def sizes_of(group: ArrayLike) -> Floats:
 
 
 def in_order_of(keys: Any, name: str, values: Any, amounts: Floats, order: str, remedy: str) -> Floats:
-    """Return the numbers of a pandas Series in the order of `keys`, which its index must hold; others as they are.
+    """Return the numbers of a pandas Series in the order of `keys`, which its index must hold. Others stay.
 
     The default index says nothing of the order. Another one, as `groupby` and `value_counts` make, tells what each
     number belongs to.

@@ -145,7 +145,7 @@ class ClickLog:
 
     @property
     def query_of_row(self) -> Ints:
-        """Number of each row's query, from 0, of shape (n_rows,); the page if `query` is None."""
+        """Number of each row's query, from 0, of shape (n_rows,). It is the page if `query` is None."""
         return self.page_of_row if self.query is None else np.unique(self.query, return_inverse=True)[1]
 
     def pages(self, chosen: ArrayLike) -> "ClickLog":

@@ -25,7 +25,7 @@ _RULES: dict[str, Any] = {
 
 
 def log_of(clicked: ArrayLike | ClickLog, rule: str, *, position: ArrayLike | None, **columns: Any) -> ClickLog:
-    """Return the given log, or a log of the given columns; positions are checked if `rule` compares them."""
+    """Return the given log, or a log of the given columns. Positions are checked if `rule` compares them."""
     check_choice("rule", rule, tuple(_RULES))
     if isinstance(clicked, ClickLog):
         again = [name for name, values in {"position": position, **columns}.items() if values is not None]

@@ -45,7 +45,7 @@ def natural(path: Path) -> tuple[list[tuple[int, str]], str]:
 
 
 def first_row(path: str | PathLike[str]) -> int:
-    """Return the number that a spreadsheet gives the first row of a file: 2 below the header of CSV; 0 in Parquet."""
+    """Return the number that a spreadsheet gives the first row of a file: 2 below the header of CSV, 0 in Parquet."""
     return 0 if Path(path).is_dir() or _suffix(path) in _PARQUET else 2
 
 
@@ -63,7 +63,7 @@ def read_table_file(
     path : str or path-like
         Parquet if its name ends so (``.parquet``, ``.pq``), else CSV with a header, as pandas reads it. Its separator
         is found: a comma, semicolon, tab or ``|``. Decimals have a point. Or a folder of Parquet files with the same
-        columns, as Spark writes it: the rows of all of them, in the natural order of the files' names.
+        columns, as Spark writes it. Their rows come in the natural order of the files' names.
     ids : sequence of str
         Columns of ids, which are texts as written, or integers where all are written as such. Only an empty cell is
         missing: NA is an id.
@@ -92,7 +92,7 @@ def read_table_file(
 
 
 def code_of_reading(path: Path, id_column: str, frame: Any) -> str:
-    """Return a line of pandas' code that reads a file as `read_table_file` has; `frame` has its categories."""
+    """Return a line of pandas' code that reads a file as `read_table_file` has. `frame` has its categories."""
     texts = [name for name, kind in frame.dtypes.items() if hasattr(kind, "categories")]
     if path.is_dir() or _suffix(path) in _PARQUET:
         return f"pd.read_parquet({str(path)!r}{f', read_dictionary={texts}' if texts else ''})"

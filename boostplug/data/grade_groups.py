@@ -51,7 +51,7 @@ PairBlock = tuple[Ints, Ints]
 class GradeGroups:
     """Documents that are in a pair, sorted by query and grade.
 
-    A document is in a pair if it is labelled, has a positive weight, and its query holds another such document with
+    A document is in a pair if it is labelled and has a positive weight. Its query must hold another such document with
     another grade. All other documents are left out.
 
     Attributes
@@ -224,16 +224,16 @@ class ListedPairs:
 
 @dataclass(frozen=True, eq=False)
 class JudgedLists:
-    """Judged documents by query, for losses on complete lists; all of a query may have the same grade.
+    """Judged documents by query, for losses on complete lists. All of a query may have the same grade.
 
-    A document is judged when it is labelled and has a positive weight; queries without one are left out.
+    A document is judged when it is labelled and has a positive weight. Queries without one are left out.
 
     Attributes
     ----------
     rows : ndarray of shape (n_judged,)
         Row of each document, ascending.
     grade, weight : ndarray of shape (n_judged,)
-        Grade and weight of each document; the default weight is 1.
+        Grade and weight of each document. The default weight is 1.
     start : ndarray of shape (n_lists + 1,)
         Boundaries of the lists.
     query : ndarray of shape (n_lists,)

@@ -11,10 +11,8 @@ from numpy.typing import NDArray
 from boostplug.core.arrays import Floats, Ints
 from boostplug.core.checks import (
     as_column_vector,
-    as_floats,
     as_vector,
     check_order,
-    check_values,
     column_names,
     did_you_mean,
     shown,
@@ -23,7 +21,7 @@ from boostplug.core.extras import imported
 from boostplug.core.warning import warn_user
 from boostplug.data.boundaries import ids_of
 from boostplug.data.pairs import Pairs
-from boostplug.data.queries import Queries
+from boostplug.data.queries import Queries, as_labelled, as_labels, or_unjudged
 from boostplug.data.tables import (
     Schema,
     as_features,
@@ -93,7 +91,7 @@ class CheckedInputs(NamedTuple):
         return np.arange(len(starts)) if self.qid is None else self.qid[np.minimum(starts, len(self.qid) - 1)]
 
     def take_queries(self, numbers: Any) -> "CheckedInputs":
-        """Return some queries, by their numbers; they stay in their order."""
+        """Return some queries, by their numbers. They stay in their order."""
         rows = np.flatnonzero(np.isin(self.queries.query_of_row, numbers))
         qid, queries = None if self.qid is None else self.qid[rows], self.queries.of_rows(rows, keep_empty=False)
         return self._replace(X=rows_of(self.X, rows), queries=queries, qid=qid)
@@ -243,22 +241,22 @@ class Inputs:
             warn_user(f"{listed}: a model learns from it what it must not know; drop it")
 
     def labels_of_rows(self) -> Floats:
-        """Return `y` as finite numbers, unless `labelled` says that some mean nothing."""
-        title = self.title("y")
+        """Return `y` as finite numbers, 0 where `labelled` is False."""
+        title, argument = self.title("y"), self.arguments.get("labelled", "")
+        y = as_column_vector(title, self.y)
         if "y" in self.columns:
-            self._check_present(self.y, title, "Drop such rows.")
-        y = as_floats(title, as_column_vector(title, self.y))
-        remedy = "drop such rows, or give them a finite label"
-        more = " and labelled=False" if self.labelled is not None else ""
-        check_values(title, ~np.isfinite(y), y, f"is not finite; {remedy}{more}")
-        return y
+            mask = as_labelled(self.labelled, len(y))
+            missing = is_missing(y) & (True if mask is None else mask)
+            self._check_present(missing, title, f"Drop such rows{or_unjudged(argument)}.")
+        return as_labels(title, y, self.labelled, argument)
 
     def ids_of_rows(self) -> NDArray[Any] | None:
         """Return the query id of each row; None where sizes were given."""
         if self.qid is None:
             return None
         if "qid" in self.columns:
-            self._check_present(self.qid, self.title("qid"), "Drop such rows, or give the query an id.")
+            missing = is_missing(self.qid)
+            self._check_present(missing, self.title("qid"), "Drop such rows, or give the query an id.")
         return ids_of(self.argument("qid"), self.qid)
 
     def of_rows(self, rows: NDArray[Any]) -> "Inputs":
@@ -275,8 +273,7 @@ class Inputs:
         column = self.columns.get(role)
         return self.argument(role) + (f": column {column!r}" if column is not None and column != role else "")
 
-    def _check_present(self, values: Any, title: str, remedy: str) -> None:
-        missing = is_missing(values)
+    def _check_present(self, missing: NDArray[np.bool_], title: str, remedy: str) -> None:
         if missing.any():
             raise ValueError(f"{title} has no value in {self.source.row(int(np.argmax(missing)))}. {remedy}")
 

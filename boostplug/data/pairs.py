@@ -26,10 +26,10 @@ class Pairs(Immutable):
         Row indices from 0 (CatBoost's order: winner, loser). A pair may occur several times. It may connect two
         queries, and then belongs to its winner's query.
     weight : array-like of shape (n_pairs,), optional
-        Weights, each 0 or from 1e-100 to 1e100; they are multiplied by √(w_i w_j) of the rows. Default: 1.
+        Weights, each 0 or from 1e-100 to 1e100. They are multiplied by √(w_i w_j) of the rows. Default: 1.
     margin : array-like of shape (n_pairs,), optional
-        The pair's grade gap, from 1e-100 to 1e100: how strong the preference is (`MPBoost` takes its distance, `QBRank`
-        takes it as τ). Default: 1.
+        The pair's grade gap, from 1e-100 to 1e100: how strong the preference is. `MPBoost` takes its distance, `QBRank`
+        takes it as τ. Default: 1.
 
     Raises
     ------
@@ -136,11 +136,11 @@ class Pairs(Immutable):
 
         Notes
         -----
-        With `impressions`, row i is preferred to row j if its click rate is higher, c_i / n_i > c_j / n_j, and j stands
-        where the rule says: at a smaller position, at the next one, anywhere. The weight is c_i - n_i c_j / n_j: the
-        clicks on i beyond those that j's rate would have given. With one impression of each row these are the pairs
+        With `impressions`, row i is preferred to row j if its click rate is higher, c_i / n_i > c_j / n_j. Also, j must
+        stand where the rule says: at a smaller position, at the next one, anywhere. The weight is c_i - n_i c_j / n_j:
+        the clicks on i beyond those that j's rate would have given. With one impression of each row these are the pairs
         and weights of the rule. Zheng et al. (2007) compare the click rates of two documents too, and keep pairs whose
-        rates differ significantly; the weight is ours.
+        rates differ significantly. The weight is ours.
 
         A page of n rows with c clicked ones takes O(c n).
 
@@ -207,7 +207,7 @@ class Pairs(Immutable):
             given.
         n_negatives : int, default 5
             Number of rows of the query, not consumed, over which each consumed row is preferred. They are drawn without
-            replacement; all are used if there are fewer.
+            replacement. All are used if there are fewer.
         weight : array-like of shape (n_queries,) or (n_rows,), optional
             Weight of each query, or of the pairs that each row wins: ``weight=consumed`` weights by counts. Default: 1.
         random_state : int, Generator, RandomState or None, default None

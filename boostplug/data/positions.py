@@ -79,7 +79,7 @@ def places_of(position: Ints, n: int) -> NDArray[np.int32]:
 
 
 def as_propensities(propensity: Any, first: int | None = None) -> Floats:
-    """Return the propensities of position 1, 2, …, relative to the first; only the `first` ones are checked if given.
+    """Return the propensities of position 1, 2, …, relative to the first. Only the `first` ones are checked if given.
 
     Raises
     ------

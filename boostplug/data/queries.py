@@ -29,20 +29,21 @@ class Queries(Immutable):
     Parameters
     ----------
     labels : array-like of shape (n_rows,), or None
-        Grades: finite real numbers, higher is better; they may be negative, fractional or huge. None: no row is
+        Grades: finite real numbers, higher is better. They may be negative, fractional or huge. None: no row is
         labelled, and `pairs` or `labels_by_name` must be given.
     group : array-like of shape (n_queries,), optional
         Sizes of the queries in row order. Exactly one of `group` and `qid` is given.
     qid : array-like of shape (n_rows,), optional
-        Query id of each row (numbers or strings); the rows of a query must be contiguous.
+        Query id of each row (numbers or strings). The rows of a query must be contiguous.
     weight : array-like of shape (n_queries,) or (n_rows,), optional
         Weights per query or per row (per row if both fit), each 0 or from 1e-100 to 1e100. The weight of the pair
         (i, j) is √(w_i w_j); weight 0 removes a row. A pandas Series of weights per query whose index holds the ids in
         `qid` is matched by them.
     pairs : Pairs, optional
-        Explicit preference pairs of rows; losses on pairs then use them in place of pairs from the grades.
+        Explicit preference pairs of rows. Losses on pairs then use them in place of pairs from the grades.
     labelled : array-like of bool of shape (n_rows,), optional
-        False for rows without a label; losses and metrics ignore them where they read labels. Default: all True.
+        False for rows without a label. Losses and metrics ignore them where they read labels. In `labels` they may have
+        NaN or None, which becomes 0. Default: all True.
     labels_by_name : mapping of str to array-like of shape (n_rows,), optional
         Additional labels of the rows, such as clicks and sales. A loss or metric reads one of them after
         ``loss.on("sale")``. NaN: the row has no such label.
@@ -111,14 +112,12 @@ class Queries(Immutable):
             if pairs is None and not labels_by_name:
                 raise ValueError("labels is None; pass the grade of each row, or pairs= or labels_by_name=")
             n_rows = _n_rows(group, qid)
-            mask = None if labelled is None else _labelled(labelled, n_rows)
+            mask = as_labelled(labelled, n_rows)
             if labelled is not None and (mask is None or mask.any()) and n_rows:
                 raise ValueError("labelled is True for some rows, but labels is None; pass the labels")
             y, labelled = np.zeros(n_rows), np.zeros(n_rows, bool)
         else:
-            y = as_floats("labels", labels)
-        why = "is not finite; drop such rows, or give them a finite label and labelled=False"
-        check_values("labels", ~np.isfinite(y), y, why)
+            y = as_labels("labels", labels, labelled)
         boundaries = boundaries_of(group, qid, len(y))
         self.__dict__.update(
             labels=frozen(y),
@@ -126,7 +125,7 @@ class Queries(Immutable):
             n_rows=len(y),
             n_queries=len(boundaries) - 1,
             row_weight=row_weight_of(weight, boundaries, qid),
-            labelled=_labelled(labelled, len(y)),
+            labelled=as_labelled(labelled, len(y)),
             pairs=pairs,
             labels_by_name=MappingProxyType(named_labels({} if labels_by_name is None else labels_by_name, len(y))),
             position=None if position is None else as_positions(position, len(y)),
@@ -214,8 +213,8 @@ class Queries(Immutable):
     def remember(self, key: tuple[Hashable, ...], build: Callable[[], _R], *, limit: int = 8) -> _R:
         """Return ``build()``, cached as long as these queries live, for values that depend only on the data.
 
-        At most `limit` values are kept per first element of `key`, the newest ones, so that a new lambda in every round
-        does not fill the memory.
+        At most `limit` values are kept per first element of `key`, the newest ones. So a new lambda in every round does
+        not fill the memory.
         """
         # No lock, which a forked child could inherit locked; each of these operations on a dictionary is atomic.
         kept: dict[tuple[Hashable, ...], Any] = self.__dict__.setdefault("_kept", {})
@@ -245,7 +244,7 @@ class Queries(Immutable):
 
     @cached_property
     def judged(self) -> NDArray[np.bool_]:
-        """True for rows that are labelled and have a positive weight, of shape (n_rows,); losses learn from them."""
+        """True for rows that are labelled and have a positive weight, of shape (n_rows,). Losses learn from them."""
         if self.row_weight is None:
             return self.labelled_rows
         return frozen(self.labelled_rows & (self.row_weight > 0))
@@ -379,7 +378,27 @@ def _n_rows(group: ArrayLike | None, qid: ArrayLike | None) -> int:
     return int(sizes_of(group).sum())
 
 
-def _labelled(labelled: ArrayLike | None, n_rows: int) -> NDArray[np.bool_] | None:
+def as_labels(name: str, values: ArrayLike, labelled: ArrayLike | None, argument: str = "labelled") -> Floats:
+    """Return labels as finite numbers, 0 for rows that are not labelled and hold none.
+
+    `argument` is the name under which the caller takes `labelled`, for the message; empty if it takes none.
+    """
+    y = as_vector(name, values)
+    if (mask := as_labelled(labelled, len(y))) is not None:
+        no_number = ~np.isfinite(y) if y.dtype.kind == "f" else y.dtype.kind == "O"
+        y = np.where(~mask & no_number, 0, y)
+    y = as_floats(name, y)
+    check_values(name, ~np.isfinite(y), y, f"is not finite; drop such rows{or_unjudged(argument)}")
+    return y
+
+
+def or_unjudged(argument: str) -> str:
+    """Return the remedy for rows without a label, after another one: the argument that says so, if there is one."""
+    return f", or pass {argument}= with False where a row is not judged" if argument else ""
+
+
+def as_labelled(labelled: ArrayLike | None, n_rows: int) -> NDArray[np.bool_] | None:
+    """Return which rows have a label; None if all have."""
     if labelled is None:
         return None
     mask = as_vector("labelled", labelled)

@@ -1,7 +1,7 @@
 """Features of any kind of table, as both frameworks read them.
 
 Arrays, sparse matrices and lists of lists hold numbers. DataFrames of pandas and polars and tables of pyarrow become
-pandas DataFrames of numbers and categories; what neither framework can read is refused by the name of its column.
+pandas DataFrames of numbers and categories. A column that neither framework can read is refused by its name.
 """
 
 import re
@@ -76,6 +76,19 @@ def without_columns(X: Any, names: Iterable[Any]) -> Any:
     return with_columns(X, [name for name in there if name not in absent])
 
 
+def with_column(X: Any, name: str, values: NDArray[np.float64]) -> Any:
+    """Return features with one more column, the last; single precision stays so."""
+    if hasattr(X, "iloc"):
+        return X.assign(**{name: values})
+    column = values.astype(np.result_type(X.dtype, np.float32))
+    if not hasattr(X, "nnz"):
+        return np.column_stack([X, column])
+    from scipy.sparse import csr_matrix, hstack
+
+    # Zeros are written, since XGBoost takes absent entries for missing.
+    return hstack([X, csr_matrix((column, (np.arange(len(column)), np.zeros(len(column), int))))], "csr")
+
+
 def check_computed(X: Any, name: str = "X") -> None:
     """Raise for polars' lazy frames and Dask's collections."""
     is_lazy = hasattr(X, "collect_schema") and not hasattr(X, "shape")
@@ -110,8 +123,8 @@ def as_features(
 ) -> Any:
     """Return features as both frameworks read them.
 
-    Arrays, sparse matrices and pandas DataFrames that need no change are returned as they are, lists as arrays, tables
-    of polars and pyarrow as pandas DataFrames.
+    Arrays, sparse matrices and pandas DataFrames that need no change are returned as they are. Lists become arrays, and
+    tables of polars and pyarrow pandas DataFrames.
 
     Parameters
     ----------

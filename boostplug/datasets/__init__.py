@@ -11,7 +11,7 @@ from boostplug.datasets.clicks import load_clicks
 from boostplug.datasets.letor import load_fold, load_folds, load_letor
 from boostplug.datasets.ranking_data import Fold, RankingData
 from boostplug.datasets.synthetic import load_bundled, make_ranking
-from boostplug.datasets.trec import Qrels, Run, load_qrels, load_run, save_qrels, save_run
+from boostplug.datasets.trec import Qrels, Run, join_trec, load_qrels, load_run, save_qrels, save_run
 
 __all__ = [
     "ClickLog",
@@ -21,6 +21,7 @@ __all__ = [
     "RankingData",
     "Run",
     "batches_by_query",
+    "join_trec",
     "load_bundled",
     "load_clicks",
     "load_fold",

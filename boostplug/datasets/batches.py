@@ -45,7 +45,7 @@ def batches_by_query(
         Columns; `weight` is optional. Ids are integers or text; if files hold both, all become text. Weights are per
         row.
     rows : int, default 131072
-        A batch takes as many complete queries as have no more rows than this together; a longer query is a batch of its
+        A batch takes as many complete queries as have no more rows than this together. A longer query is a batch of its
         own.
     features : sequence of str, optional
         Columns, in the order in which the batches have them: integers, floats, decimals, booleans. Default: all others
@@ -158,7 +158,7 @@ class QueryBatches:
         return int(fitting[-1]) if len(fitting) else int(starts[0]) if len(starts) else 0
 
     def _batch(self, table: Any, file: Path, seen: set[Any]) -> RankingData:
-        """Return some complete queries; `seen` are the ids of earlier ones."""
+        """Return some complete queries. `seen` are the ids of earlier ones."""
         X = np.empty((table.num_rows, len(self.feature_names)), np.float32)
         for j, name in enumerate(self.feature_names):
             X[:, j] = table[name]

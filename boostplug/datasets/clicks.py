@@ -24,14 +24,14 @@ def load_clicks(
 ) -> ClickLog:
     """Read a click log from a CSV or Parquet file.
 
-    The log has the rows of the file in its order, so the rows of a page must stand together there.
+    The log has the rows of the file in its order. So the rows of a page must stand together there.
 
     Parameters
     ----------
     path : str or path-like
-        A Parquet file if the name ends in ``.parquet`` or ``.pq``, else CSV with a header, which may be compressed
-        (``.csv.gz``); its separator is found. Other columns are left out. Ids are texts as written, or integers where
-        all are written as such.
+        A Parquet file if the name ends in ``.parquet`` or ``.pq``, else CSV with a header. CSV may be compressed
+        (``.csv.gz``), and its separator is found. Other columns are left out. Ids are texts as written, or integers
+        where all are written as such.
     clicked, position, qid : str, default "clicked", "position", "qid"
         Names of columns: whether, or with `impressions` how often, the row was clicked; its place on the page, from 1;
         the id of its page.

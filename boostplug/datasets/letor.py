@@ -80,7 +80,7 @@ def load_letor(
         cells must be written.
     zero_based : bool or "auto", default "auto"
         Whether the first feature is 0 (``f:v`` goes to column f) or 1, as in LETOR (column f - 1). "auto": 0 if the
-        file uses the feature 0, else 1. LightGBM's own reader always counts from 0, and so gives files from 1 an empty
+        file uses the feature 0, else 1. LightGBM's own reader always counts from 0. So it gives files from 1 an empty
         column 0: ``zero_based=True`` does the same.
     missing : {"zero", "nan"}, default "zero"
         What an ndarray holds where a line leaves out a feature: 0, as svmlight means it, or NaN. XGBoost and LightGBM
@@ -148,7 +148,7 @@ def load_files(
     paths : iterable of str or path-like
         Each as `load_letor` takes it.
     n_features, sparse, zero_based, missing
-        As in `load_letor`; "auto" and the width are decided once, from all files together.
+        As in `load_letor`. "auto" and the width are decided once, from all files together.
 
     Returns
     -------
@@ -196,10 +196,10 @@ def load_fold(
     Parameters
     ----------
     directory : str or path-like
-        Holds ``train.txt``, ``vali.txt`` or ``valid.txt``, and ``test.txt``, each plain or (``.gz``) compressed; where
+        Holds ``train.txt``, ``vali.txt`` or ``valid.txt``, and ``test.txt``, each plain or (``.gz``) compressed. If
         several forms of one stand there, the first in this order is read.
     n_features, sparse, zero_based, missing
-        As in `load_letor`; "auto" and the width are decided once, from the three files together.
+        As in `load_letor`. "auto" and the width are decided once, from the three files together.
 
     Returns
     -------
@@ -283,7 +283,7 @@ def _fold_files(directory: Path) -> list[Path]:
 def opened(
     path: Path, folder: str = "load it with load_fold, or with load_folds if it holds Fold*"
 ) -> Iterator[BinaryIO]:
-    """Open a file, through gzip if it is compressed so, behind its byte order mark; `folder` is what to do with one.
+    """Open a file, through gzip if it is compressed so, behind its byte order mark. `folder` is what to do with one.
 
     Errors of a damaged file within the block come with its name.
     """

@@ -31,7 +31,7 @@ class RankingData(Mapping[str, Any]):
     y : array-like of shape (n_rows,) or str
         Grades: finite real numbers, higher is better.
     qid : array-like of shape (n_rows,) or str, optional
-        Query of each row (numbers or strings); the rows of a query stand together.
+        Query of each row (numbers or strings). The rows of a query stand together.
     group : array-like of shape (n_queries,), optional
         Sizes of the queries, in row order. One of `qid` and `group` is enough; both must say the same.
     weight : array-like of shape (n_queries,) or (n_rows,), optional
@@ -49,7 +49,7 @@ class RankingData(Mapping[str, Any]):
     Attributes
     ----------
     X : ndarray, sparse matrix or pandas.DataFrame of shape (n_rows, n_features)
-        As given, float32 where a loader has read it; lists as arrays, tables of polars and pyarrow as pandas
+        As given, float32 if a loader has read it. Lists become arrays, and tables of polars and pyarrow pandas
         DataFrames.
     y : ndarray of shape (n_rows,), float64
     qid : ndarray of shape (n_rows,)

@@ -1,7 +1,7 @@
 # mypy: disallow-untyped-decorators=False
 """The compiled parser of svmlight lines, over a block of bytes.
 
-A block ends with a newline, as each of its lines does, and every loop stops at one: no loop needs to ask for the end of
+A block ends with a newline, as each of its lines does. Every loop stops at one, so no loop needs to ask for the end of
 the buffer. Words, and numbers that it may round wrongly, are left to Python, as the span of the token.
 """
 
@@ -85,7 +85,7 @@ def _digits(buf: Bytes, at: int, number: Any) -> tuple[Any, int]:
 
 @inlined(error_model="numpy")
 def _number(buf: Bytes, at: int) -> tuple[float, bool, int]:
-    """Parse the number at `at`: (value, whether it is exact, where it ends); it ends at `at` if Python must read it."""
+    """Parse the number at `at`: (value, whether it is exact, where it ends). It ends at `at` if Python must read it."""
     start = at
     negative = buf[at] == 45
     if negative or buf[at] == 43:
@@ -115,7 +115,7 @@ def _number(buf: Bytes, at: int) -> tuple[float, bool, int]:
 
 @inlined()
 def _leave(buf: Bytes, start: int, place: int, out: Block) -> int:
-    """Leave the token that starts here to Python; return where it ends."""
+    """Leave the token that starts here to Python. Return where it ends."""
     at: int = _end_of_token(buf, start)
     n = out.counts[ODD]
     out.odd[n, 0], out.odd[n, 1], out.odd[n, 2] = start, at, place
@@ -125,7 +125,7 @@ def _leave(buf: Bytes, start: int, place: int, out: Block) -> int:
 
 @inlined()
 def _parse_label(buf: Bytes, at: int, out: Block) -> int:
-    """Parse the label of a row; return where it ends, as the next three do."""
+    """Parse the label of a row. Return where it ends, as the next three do."""
     row = out.counts[ROWS]
     end: int
     out.labels[row], exact, end = _number(buf, at)
@@ -136,7 +136,7 @@ def _parse_label(buf: Bytes, at: int, out: Block) -> int:
 
 @inlined()
 def _parse_query(buf: Bytes, at: int, out: Block) -> int:
-    """Parse the query's id of a row, if there is one; begin a run where it is not that of the row before."""
+    """Parse the query's id of a row, if there is one. Begin a run if it is not that of the row before."""
     first = end = at
     if buf[at] == 113 and buf[at + 1] == 105 and buf[at + 2] == 100 and buf[at + 3] == 58:  # qid:
         first = at + 4
@@ -204,7 +204,7 @@ def _parse_comment(buf: Bytes, at: int, out: Block) -> int:
 
 @compiled()
 def parse_block(buf: Bytes, out: Block) -> None:
-    """Parse lines up to the first malformed token; the last one ends with a newline."""
+    """Parse lines up to the first malformed token. The last one ends with a newline."""
     counts = out.counts
     counts[:] = 0
     counts[BAD] = -1

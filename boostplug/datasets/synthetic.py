@@ -1,8 +1,8 @@
 """Synthetic ranking data that resembles web search, and the fixed set that stands in where no data are given.
 
-Everything that decides a value is an addition, a product, a quotient, a square root or a comparison of uniform draws,
-each rounded the same on every platform: no exponential or logarithm of a library, no sum in an order of its choice. So
-a seed means the same data wherever NumPy's PCG64 and its uniform draws do.
+Everything that decides a value is an addition, a product, a quotient, a square root or a comparison of uniform draws.
+Each is rounded the same on every platform. There is no exponential or logarithm of a library, and no sum in an order of
+its choice. So a seed means the same data wherever NumPy's PCG64 and its uniform draws do.
 """
 
 from collections.abc import Sequence
@@ -38,9 +38,9 @@ def make_ranking(
     """Make a synthetic ranking data set that is as unpleasant as web search.
 
     Relevance is a sum of effects of hidden traits. Some are monotone, one peaks in the middle, some are products of
-    two, some change with the kind of the query. The columns show the traits in a noisy way: shifted and stretched query
-    by query, as counts, steps and blends, and as near copies of each other. Other columns are properties of the query,
-    or plain noise. Half of the columns have missing values, several of them at once.
+    two, some change with the kind of the query. The columns show the traits in a noisy way, shifted and stretched query
+    by query. They are counts, steps and blends, and near copies of each other. Other columns are properties of the
+    query, or plain noise. Half of the columns have missing values, several of them at once.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def make_ranking(
     mean_list_size : float, default 30
         Documents per query, ≥ 1; sizes have a long tail, up to 8 times the mean.
     n_grades : int, default 5
-        Grades are 0 to ``n_grades - 1``; each is rarer than the one below, and most documents have grade 0.
+        Grades are 0 to ``n_grades - 1``. Each is rarer than the one below, and most documents have grade 0.
     noise : float, default 0.5
         What the columns cannot tell, against the spread (1) of what they can.
     missing : float, default 0.05
@@ -218,7 +218,7 @@ def _column(
 
 
 def _drop(rng: np.random.Generator, X: NDArray[np.float32], missing: float) -> None:
-    """Take values out of every other column; a document without one field lacks several columns at once."""
+    """Take values out of every other column. A document without one field lacks several columns at once."""
     n_rows, n_features = X.shape
     every = 2 if n_features > 1 else 1
     affected = len(range(0, n_features, every))

@@ -2,6 +2,7 @@
 
 import gzip
 import math
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,14 +14,18 @@ from boostplug.core.checks import (
     as_floats,
     as_vector,
     check_exact_ids,
+    check_instance,
     check_order,
     check_values,
     scores_of_rows,
     shown,
 )
 from boostplug.core.files import write_file
+from boostplug.core.warning import warn_user
 from boostplug.data.boundaries import places_within
+from boostplug.data.tables import check_unique, with_column
 from boostplug.datasets.letor import line_error, opened, texts_of
+from boostplug.datasets.ranking_data import RankingData
 
 _MISSING = {"", "None", "nan", "<NA>", "NaT"}  # ids that are missing, as text
 _QREL = "<query> <iteration> <document> <grade>"
@@ -28,7 +33,7 @@ _ENTRY = "<query> Q0 <document> <rank> <score> <tag>"
 
 
 class Qrels(NamedTuple):
-    """Judgements, one a row; the rows of a query stand together."""
+    """Judgements, one a row. The rows of a query stand together."""
 
     qid: NDArray[np.str_]
     """As written: 7 and 07 are two queries."""
@@ -39,7 +44,7 @@ class Qrels(NamedTuple):
 
 
 class Run(NamedTuple):
-    """Ranked lists of documents, a row for each document; the rows of a query stand together."""
+    """Ranked lists of documents, a row for each document. The rows of a query stand together."""
 
     qid: NDArray[np.str_]
     """As written: 7 and 07 are two queries."""
@@ -225,6 +230,88 @@ def save_run(
     _write(path, [f"{queries[r]} Q0 {documents[r]} {rank} {values[r]!r} {name_of_run}\n" for r, rank in rows])
 
 
+def join_trec(data: RankingData, *tables: Qrels | Run) -> RankingData:
+    """Return data with the grades of qrels as labels, and with the scores of runs as further columns.
+
+    Rows are matched by query and document, as text: the query 7 of a LETOR file is the query "7" of a run. Rows of
+    `tables` that the data lack are left out.
+
+    Parameters
+    ----------
+    data : RankingData
+        With `doc_ids`, such as `load_letor` reads from comments; a part of a `Fold`.
+    *tables : Qrels or Run
+        A row that is not judged, or has a negative grade, gets the label 0: `trec_eval` counts it as not relevant. The
+        column of a run has the name of its tag, and NaN where the run lacks the row: trees take it as missing, and
+        ``compare(today=)`` judges on complete queries. Features without names are first named "1", "2", …, as LETOR
+        numbers them.
+
+    Returns
+    -------
+    RankingData
+
+    Warns
+    -----
+    UserWarning
+        If a table lacks rows of the data. The message counts these rows, and the queries without any.
+
+    Raises
+    ------
+    ValueError
+        If the data are no `RankingData`, or a table is neither `Qrels` nor `Run`. If the data have no `doc_ids`, or a
+        row without one, a query has a document twice, a table has no row of the data, or the data have a column of the
+        run's name already.
+
+    Examples
+    --------
+    >>> data = RankingData([[0.5], [0.1]], [0, 0], qid=[7, 7], doc_ids=["D2", "D9"])
+    >>> qrels = Qrels(np.array(["7", "7"]), np.array(["D9", "D2"]), np.array([2.0, 0.0]))
+    >>> run = Run(np.array(["7", "7"]), np.array(["D9", "D2"]), np.array([8.5, 1.25]), "bm25")
+    >>> joined = join_trec(data, qrels, run)
+    >>> joined.y, joined.feature_names
+    (array([0., 2.]), ('1', 'bm25'))
+    >>> joined.X
+    array([[0.5 , 1.25],
+           [0.1 , 8.5 ]])
+    """
+    check_instance("data", data, RankingData, "load_letor(…), or each part of a Fold")
+    for table in tables:
+        if isinstance(table, Run):
+            names = (*(data.feature_names or [str(1 + j) for j in range(data.n_features)]), table.tag)
+            check_unique(names, "data, with the tag of the run,")
+            scores = _values_of_rows(data, f"the run {table.tag!r}", table[:3], "get the score NaN")
+            data = replace(data, X=with_column(data.X, table.tag, scores), feature_names=names)
+        else:
+            check_instance("tables", table, Qrels, "load_qrels(…), or a Run such as load_run(…)")
+            grades = _values_of_rows(data, "the qrels", table, "get the label 0")
+            data = replace(data, y=np.where(grades > 0, grades, 0.0))
+    return data
+
+
+def _values_of_rows(data: RankingData, name: str, entries: Any, otherwise: str) -> NDArray[np.float64]:
+    """Return the value that a table, of queries, documents and values, has for each row of the data, else NaN."""
+    if data.doc_ids is None:
+        raise ValueError("data have no doc_ids to match; pass RankingData(doc_ids=…), or write '# ID' behind each row")
+    rows, (qid, doc_ids, values) = _row_keys("data", data.qid, data.doc_ids, data.n_rows), entries
+    table = dict(zip(_row_keys(name, qid, doc_ids, len(values)), as_floats(name, values).tolist(), strict=True))
+    found = np.array([row in table for row in rows])
+    lacking = data.n_queries - len(np.unique(data.queries.query_of_row[found]))
+    what = f"{np.sum(~found):,} of {len(rows):,} rows are missing in {name}"
+    if not found.any():
+        raise ValueError(f"{what}: it has {shown([*table][:2])}, …, and data {shown(rows[:2])}, …; write the ids alike")
+    if not found.all():
+        warn_user(f"{what} and {otherwise}; {lacking:,} of {data.n_queries:,} queries have no row there")
+    return np.array([table.get(row, math.nan) for row in rows])
+
+
+def _row_keys(name: str, qid: Any, doc_ids: Any, n_rows: int) -> list[tuple[str, str]]:
+    """Return the query and document of each row, as text; no two rows have the same."""
+    try:
+        return [*zip(*_ids(qid, doc_ids, n_rows)[:2], strict=True)]
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from None
+
+
 def _load(path: str | PathLike[str], form: str, at: int) -> tuple[Any, Any, Any, str]:
     """Return query, document and value of each row, the rows of a query together, and the last column of the first.
 
@@ -281,7 +368,7 @@ def _ids(qid: ArrayLike, doc_ids: ArrayLike | None, n_rows: int) -> tuple[list[s
 
 
 def _words(name: str, values: Any) -> list[str]:
-    """Return ids as texts; refuse those that are no column of a line."""
+    """Return ids as texts. Refuse those that are no column of a line."""
     ids = as_vector(name, values)
     check_exact_ids(name, ids)
     ids = ids.astype(np.str_) if ids.dtype.kind == "S" else ids

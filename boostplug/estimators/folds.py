@@ -16,7 +16,7 @@ from boostplug.core.checks import check_flag, check_integer, shown
 from boostplug.core.extras import imported
 from boostplug.core.randomness import RandomState, generator
 from boostplug.core.threads import get_num_threads
-from boostplug.data.inputs import FIT, CheckedInputs, Inputs
+from boostplug.data.inputs import CheckedInputs
 from boostplug.data.pairs import Pairs
 from boostplug.data.queries import Queries
 from boostplug.data.tables import rows_of
@@ -26,6 +26,7 @@ from boostplug.estimators.inputs import (
     check_finite_labels,
     check_set,
     fitted_position_bias,
+    inputs_of,
     loss_of,
     name_for_sets,
     starting_from,
@@ -136,9 +137,9 @@ def fit_folds(
     for name in more:
         if ("eval_" in name or name.endswith("_eval_set")) and name not in _OF_ALL_SETS:
             raise ValueError(f"fit_folds evaluates each model on the fold that it has not seen; leave out {name}")
-    inputs = Inputs(
-        X=X, y=y, qid=qid, group=group, weight=sample_weight, pairs=pairs, labels=labels, labelled=labelled,
-        position=position, features=ranker.features, arguments=FIT,
+    inputs = inputs_of(
+        ranker, X=X, y=y, qid=qid, group=group, weight=sample_weight, pairs=pairs, labels=labels, labelled=labelled,
+        position=position,
     )  # fmt: skip
     name_of_start = START[framework]
     given = starting_from(name_of_start, more.pop(name_of_start, None), check_set(inputs))

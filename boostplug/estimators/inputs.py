@@ -170,7 +170,8 @@ def validation_sets(
         if X is given.X and y is given.y and nothing_else:
             sets.append(train)
             continue
-        where, arguments = f"eval_set[{place}]'s ", {"qid": "eval_qid", "group": "eval_group", **given.arguments}
+        where, arguments = f"eval_set[{place}]'s ", {**given.arguments, "qid": "eval_qid", "group": "eval_group"}
+        arguments["labelled"] = "eval_labelled" * ("labelled" in per_set)
         more = {"features": given.features, "where": where, "arguments": arguments}
         try:
             sets.append(check(Inputs(X=X, y=y, **own, **more, **columns_to_judge(train.columns))))
@@ -328,7 +329,7 @@ def check_uses(objective: Any, loss: Loss | None, given: Inputs, metrics: Sequen
 
 def inputs_of(ranker: Any, **arguments: Any) -> Inputs:
     """Return arguments of a ranker's fit, with the columns that are features."""
-    return Inputs(features=ranker.features, arguments=FIT, **arguments)
+    return Inputs(features=ranker.features, arguments={**FIT, "labelled": "labelled"}, **arguments)
 
 
 def inputs_to_judge(ranker: Any, **arguments: Any) -> Inputs:
@@ -356,20 +357,23 @@ class RankingScore:
         group: ArrayLike | None = None,
         metric: Metric | str | None = None,
         labels: Mapping[str, ArrayLike] | None = None,
+        labelled: ArrayLike | None = None,
     ) -> float:
         """Return a metric of the predictions: `metric`, such as "NDCG@5", by default NDCG@10.
 
         Higher is better by default, whatever `eval_metric` is; of an error such as `LogLoss` the value has no minus, as
         that of `make_scorer` has. A metric on one of several labels, such as "NDCG@5.on(sale)", needs `labels`, as
-        `fit` takes them. Arguments may be names of columns of X, and those that `fit` was given by name need not be
-        repeated.
+        `fit` takes them; rows that nobody has judged need `labelled`. Arguments may be names of columns of X, and those
+        that `fit` was given by name need not be repeated.
 
         Warns
         -----
         UserWarning
             If `fit` has had other rows of the queries, as where a fold has cut them.
         """
-        inputs = inputs_to_judge(self, X=X, y=y, qid=qid, group=group, weight=sample_weight, labels=labels)
+        inputs = inputs_to_judge(
+            self, X=X, y=y, qid=qid, group=group, weight=sample_weight, labels=labels, labelled=labelled
+        )
         judge = metric_of_score(metric)
         checked = inputs.check(self.training_summary_.schema)
         warn_of_cut_queries(self.training_summary_.sizes, query_sizes(X, checked.qid, checked.queries.boundaries))

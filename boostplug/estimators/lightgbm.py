@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from boostplug.adapters.lightgbm import check_no_bagging_by_query, check_no_machines
+from boostplug.adapters.lightgbm import check_no_machines, check_parameters
 from boostplug.adapters.reading import assign
 from boostplug.core.checks import check_integer, shown
 from boostplug.core.extras import needed_by
@@ -154,7 +154,7 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
         eval_labels : list of mapping or None, optional
             Those of each validation set.
         labelled : array-like of bool of shape (n_rows,), optional
-            False where a row has no label in `y`, whatever `y` holds there: losses do not learn from it, and metrics
+            False where a row has no label in `y`, which may be NaN there. Losses do not learn from it, and metrics
             count it as not judged. For losses and metrics of ours.
         eval_labelled : list of array-like or None, optional
             That of each validation set.
@@ -229,7 +229,8 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
     def predict(self, X: Any, *args: Any, **kwargs: Any) -> Any:
         """Return the parent's predictions; the column of query ids is left out.
 
-        Categories go by content; those that `fit` did not have are missing values, with a warning.
+        Categories go by content; those that `fit` did not have are missing values, with a warning. A table without rows
+        gets no scores.
 
         Raises
         ------
@@ -240,7 +241,12 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
         """
         switched = "validate_features" in kwargs or kwargs.get("predict_disable_shape_check", False)
         fitted = None if switched else self.training_summary_.schema
-        return super().predict(self._features_of(X, fitted), *args, **kwargs)
+        features = self._features_of(X, fitted)
+        if self.__sklearn_is_fitted__() and not features.shape[0]:  # which the parent refuses
+            names = [*inspect.signature(super().predict).parameters][1:]
+            options = {"num_threads": 1, **dict(zip(names, args, strict=False)), **kwargs}
+            return self.booster_.predict(np.zeros((1, features.shape[1])), **options)[:0]
+        return super().predict(features, *args, **kwargs)
 
     def export(self) -> lgb.LGBMRanker:
         """Return a fitted plain `lightgbm.LGBMRanker` that predicts the same, bit for bit, without this library.
@@ -250,7 +256,8 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
         no metric of ours.
 
         In place of a loss or function its objective is lambdarank, which another `fit` or ``booster_.refit`` would
-        take. It does not know a column named qid: pass the features alone.
+        take. It does not know a column named qid: pass the features alone. LightGBM reads categories of pandas, and
+        their codes. It refuses texts, and categories of polars and pyarrow: see docs/guides/serving.md.
 
         Returns
         -------
@@ -306,7 +313,7 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
             raise ValueError(f"class_weight={shown(self.class_weight)} has no meaning in ranking; pass sample_weight")
         if loss is not None:
             check_options("lightgbm", self.get_params(), metrics)
-            check_no_bagging_by_query(self.get_params())
+            check_parameters(self.get_params())
         check_parameter_names("lightgbm", given_names(self._other_params))
         return objective, loss
 

@@ -40,7 +40,8 @@ from boostplug.estimators.parameters import for_framework, given_names, nested, 
 from boostplug.losses import Loss
 from boostplug.metrics import NDCG, Metric
 from boostplug.model.boosters import set_booster
-from boostplug.model.export import plain_booster
+from boostplug.model.export import plain_booster, up_to_best_iteration
+from boostplug.model.xgboost import set_categories
 
 with needed_by("boostplug.XGBRanker needs", "xgboost"):
     import xgboost as xgb
@@ -164,7 +165,7 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
         eval_labels : list of mapping or None, optional
             Those of each validation set.
         labelled : array-like of bool of shape (n_rows,), optional
-            False where a row has no label in `y`, whatever `y` holds there: losses do not learn from it, and metrics
+            False where a row has no label in `y`, which may be NaN there. Losses do not learn from it, and metrics
             count it as not judged. For losses and metrics of ours.
         eval_labelled : list of array-like or None, optional
             That of each validation set.
@@ -218,6 +219,7 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
             )
         if results:
             self.evals_result_ = results
+        set_categories(self._Booster, train.schema.categories)
         self._keep(X, train, loss, has_split=bool(self._Booster.get_score()), cause=None)
         return self
 
@@ -242,6 +244,28 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
         return super().predict(
             with_text_categories(features), **{name: as_native(value) for name, value in kwargs.items()}
         )
+
+    def save_model(self, fname: Any) -> None:
+        """Save the model that `predict` uses: after early stopping, the rounds up to the best iteration.
+
+        A plain ``xgboost.Booster`` that loads the file then predicts the same. The parent saves all rounds, and so does
+        ``get_booster().save_model``. A `fit` whose `xgb_model` is the file goes on from the best iteration.
+
+        The booster's attribute ``category_lists`` is JSON: the lists of categories by the places of their columns.
+
+        Parameters
+        ----------
+        fname : str or path
+            As for the parent.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        """
+        saved = copy.copy(self)
+        saved.__dict__.update(_Booster=up_to_best_iteration(self.get_booster()))
+        super(XGBRanker, saved).save_model(fname)
 
     def load_model(self, fname: Any) -> None:
         """Load a model for `predict`; the parent's, but a ranker of ours keeps its loss.
@@ -438,8 +462,11 @@ def _schema_of(model: xgb.Booster | xgb.XGBModel) -> Schema:
 def _categories_of(booster: xgb.Booster) -> dict[int, tuple[Any, ...]] | None:
     """Return a booster's categories by the places of their columns; None where they cannot be known.
 
-    Boosters keep them since XGBoost 3.1, and give them out by pyarrow; they keep none of features that were codes.
+    Those of our rankers have them in an attribute. Others keep them since XGBoost 3.1, and give them out by pyarrow.
+    They keep none of features that were codes.
     """
+    if (kept := booster.attr("category_lists")) is not None:
+        return {int(place): tuple(names) for place, names in json.loads(kept).items()}
     if "c" not in (booster.feature_types or ()):
         return {}
     try:

@@ -33,9 +33,9 @@ class CalibratedSoftmax(CalibratedLoss):
     Gradient of the list part: :math:`\bar v\,(1 - σ_i)(p_i - t_i)`, with p the shares. Its exact diagonal,
     :math:`(1 - σ_i)[(1 - σ_i) p_i (1 - p_i) - σ_i (p_i - t_i)]`, is often negative. We take
     :math:`(1 - σ_i)[t_i σ_i + p_i (1 - σ_i)]`, which lies above it and above what couples the documents (kind "bound").
-    A tighter bound, :math:`p_i (1 - σ_i) \max(0, 1 - 2σ_i)` in place of the last term, is 0 for irrelevant documents
-    from the first round on, and so would let them take steps of any size. A list without a positive label has no list
-    part.
+    A tighter bound has :math:`p_i (1 - σ_i) \max(0, 1 - 2σ_i)` in place of the last term. It is 0 for irrelevant
+    documents from the first round on. So it would let them take steps of any size. A list without a positive label has
+    no list part.
 
     Scale: outputs are multiplied by the number of judged rows over their total weight: 1 without weights.
 

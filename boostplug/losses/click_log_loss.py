@@ -27,14 +27,14 @@ class _Clicks(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class ClickLogLoss(Loss):
-    r"""Log loss of clicks where users look at the top first: scores become the logits of a click on what is seen.
+    r"""Log loss of clicks at positions: scores become the logits of a click on what is seen.
 
     .. math:: P(\text{click}) = θ_p\, σ(F), \qquad
               J_q(F) = -\sum_i v_i \left[c_i \log(θ_i σ(F_i)) + (1 - c_i) \log(1 - θ_i σ(F_i))\right]
 
-    over the judged documents. :math:`c` is the click, v are the row weights, :math:`θ_p` is the propensity of position
-    p, and :math:`σ(F) = 1 / (1 + e^{-F})` is the probability of a click if the document is seen. σ does not depend on
-    the position. The probability of a click at another position is that position's θ times σ.
+    over the judged documents. :math:`c` is the click, v are the row weights, and :math:`θ_p` is the propensity of
+    position p. The probability of a click if the document is seen is :math:`σ(F) = 1 / (1 + e^{-F})`. σ does not depend
+    on the position. The probability of a click at another position is that position's θ times σ.
 
     Labels are clicks: 1 or 0 for each document that was shown. Pass where it was shown as `position`: to ``fit``,
     `Queries` or `boostplug.set_positions`.
@@ -47,20 +47,20 @@ class ClickLogLoss(Loss):
 
     Notes
     -----
-    Clicks tell the product θσ only, so propensities are relative to position 1: with θ = 1 there, σ is the probability
+    Clicks tell the product θσ only, so propensities are relative to position 1. With θ = 1 there, σ is the probability
     of a click at position 1.
 
     Gradient :math:`v (1 - σ) \left(-c + (1 - c) \frac{θσ}{1 - θσ}\right)`. The Hessian is the Fisher information,
     :math:`v\, θσ(1 - σ)^2 / (1 - θσ)` (kind "model"), not below 1e-16 of the gradient. It is the mean of the second
-    derivative over clicks, and positive, while the second derivative of a row without a click is negative at large
-    scores. For θ = 1 all three are those of `LogisticError`. For small θ the Hessian is about θ times as large, so
-    XGBoost's ``min_child_weight`` asks for more rows.
+    derivative over clicks, and positive. The second derivative of a row without a click is negative at large scores.
+    For θ = 1 all three are those of `LogisticError`. For small θ the Hessian is about θ times as large, so XGBoost's
+    ``min_child_weight`` asks for more rows.
 
-    The value holds log θ, which is constant. So it is the log loss of the clicks, and for several `propensity` the
-    smallest value is the best fit.
+    The value holds log θ, which is constant. So it is the log loss of the clicks. Of several `propensity`, the smallest
+    value is the best fit.
 
-    Start from the logit of the mean attractiveness (``init_score``, ``base_margin``) if clicks are rare: the number of
-    clicks over the sum of θ. Else the first rounds only find it.
+    If clicks are rare, start from the logit of the mean attractiveness (``init_score``, ``base_margin``). It is the
+    number of clicks over the sum of θ. Else the first rounds only find it.
 
     Scale: outputs are multiplied by the number of judged rows over their total weight: 1 without weights.
 
@@ -108,7 +108,7 @@ class ClickLogLoss(Loss):
         object.__setattr__(self, "propensity", tuple(theta.tolist()))
 
     def position_bias(self, scores: ArrayLike, queries: Queries) -> dict[str, NDArray[Any]]:
-        """Return "position", from 1 to the last one in the data, and "propensity" of each; scores do not matter."""
+        """Return "position", from 1 to the last one in the data, and "propensity" of each. Scores do not matter."""
         scores_of_rows(scores, queries.n_rows, finite=True)
         n = int(self._positions(queries).max(initial=1))
         return {"position": np.arange(1, n + 1), "propensity": np.array(self.propensity[:n])}

@@ -19,15 +19,15 @@ class Correlation(Loss):
 
     .. math:: J_q(F) = V_q \left(1 - \frac{\operatorname{cov}(F, r)}{s_r \sqrt{s_F^2 + ε^2}}\right)
 
-    over the judged documents of a query, with means, covariance and standard deviations s weighted by the row weights,
-    whose sum is :math:`V_q`: without weights the number of documents.
+    over the judged documents of a query. Means, covariance and standard deviations s are weighted by the row weights.
+    Their sum is :math:`V_q`: without weights the number of documents.
 
     Parameters
     ----------
     epsilon : float, default 1.0
         ε, beside the standard deviation of a query's scores. All scores are equal in the first round, where Pearson's
-        correlation is undefined; with ε it is 0 there, and its gradient is minus the standardised labels. The smaller
-        it is, the smaller are the scores that a correlation needs, and the steeper is the loss between them.
+        correlation is undefined. With ε it is 0 there, and its gradient is minus the standardised labels. If it is
+        smaller, a correlation needs smaller scores, and the loss between them is steeper.
 
     Notes
     -----

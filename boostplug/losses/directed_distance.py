@@ -19,7 +19,7 @@ Distance = Callable[[Floats], Floats]
 
 @dataclass(frozen=True)
 class DirectedDistance(Value, ABC):
-    """A built-in distance; an instance is also a callable from gaps > 0 to distances."""
+    """A built-in distance. An instance is also a callable from gaps > 0 to distances."""
 
     kind: ClassVar[int]
     always_named: ClassVar[bool] = True
@@ -92,7 +92,7 @@ class LogisticDistance(DirectedDistance):
 
 
 def distances_of_gaps(distance: Distance, gaps: Floats) -> Floats:
-    """Return the distances of gaps > 0; a user's function is checked for the paper's conditions (3) and (4)."""
+    """Return the distances of gaps > 0. A user's function is checked for the paper's conditions (3) and (4)."""
     if isinstance(distance, DirectedDistance):
         with np.errstate(over="ignore"):  # callers refuse what is infinite
             return distance(gaps)

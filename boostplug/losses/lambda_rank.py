@@ -71,15 +71,15 @@ class LambdaRank(Loss):
     takes lists of any length and real-valued grades. It has :math:`\sqrt{v_i v_j}` where LightGBM has :math:`v_i`.
 
     Ties: over the whole list, tied documents count by their expected value over a random order. With a truncation they
-    stand in row order, as in LightGBM, so the order of rows matters there (`ties_in_row_order`). Ranks are
-    those among the judged documents of positive weight.
+    stand in row order, as in LightGBM. So the order of rows matters there (`ties_in_row_order`). Ranks are those among
+    the judged documents of positive weight.
 
     Scale: outputs are multiplied by :math:`\sum_q n_q / \sum_q W_q` over the queries with documents of different
     grades. :math:`n_q` is the number of documents, :math:`W_q` what the pairs weigh in a random order (without `norm`;
     for MRR as if one of the relevant documents were the first). A document then stands for about 1.
 
-    Cost: O(n²) time for a list of n documents, O(n T) with a truncation T, and O(n) memory. One thread takes some 1.5
-    ms for a list of 1,000 documents, 25 ms for 5,000 and 400 ms for 20,000. With ``truncation=30`` it takes 30 ms for
+    Cost: O(n²) time for a list of n documents, O(n T) with a truncation T, and O(n) memory. A list takes one thread
+    some 1.5 ms with 1,000 documents, 25 ms with 5,000 and 400 ms with 20,000. With ``truncation=30`` it takes 30 ms for
     100,000 documents.
 
     References
@@ -220,6 +220,8 @@ class _SwapWeights:
             if isinstance(metric, MRR):
                 mean_distance = _mean_distance(inverse, truncation)[n] / np.maximum(ideal, 1.0)
                 ideal = np.minimum(ideal, 1.0)
+            elif metric.divisor == "reachable":
+                ideal = np.minimum(ideal, k)
         known = ideal > 0
         of_group = ideal[groups.query_of_group]
         level = np.divide(level, of_group, out=np.zeros_like(level), where=of_group > 0)
@@ -247,7 +249,7 @@ def _of_rows(queries: Queries, of_documents: Floats) -> Floats:
 def _mean_distance(values: Floats, truncation: int | None) -> Floats:
     """Return, for lists of 0 … n documents, how far apart two of them are expected to be in a random order.
 
-    `values` of the positions 1 … n, which do not rise; pairs that both stand past the truncation count 0.
+    `values` of the positions 1 … n, which do not rise. Pairs that both stand past the truncation count 0.
     """
     n = np.arange(len(values) + 1.0)
     above = n[:-1] if truncation is None else np.minimum(n[:-1], truncation)  # those that count beside position j

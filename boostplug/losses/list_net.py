@@ -36,20 +36,20 @@ class ListNet(Loss):
 
     Notes
     -----
-    With ``target="labels"`` and one chosen document this is McFadden's conditional logit (1974): J is minus the log
-    likelihood of the choice, and the softmax of scores within a list estimates the probability of each choice. Other
-    names are softmax cross entropy (TF-Ranking, rax: ``softmax_loss``) and QuerySoftMax (CatBoost). A list without a
-    label above 0 teaches nothing, and its value is 0.
+    With ``target="labels"`` and one chosen document this is McFadden's conditional logit (1974). J is minus the log
+    likelihood of the choice. The softmax of scores within a list estimates the probability of each choice. Other names
+    are softmax cross entropy (TF-Ranking, rax: ``softmax_loss``) and QuerySoftMax (CatBoost). A list without a label
+    above 0 teaches nothing, and its value is 0.
 
     The gradient is :math:`p - P`, the Hessian :math:`p\,(1 - p)`, the second derivative (kind "exact"). 1 - p is the
     sum of the other documents' shares, so all is finite for scores of any size. Where the Hessian vanishes beside the
     gradient, it is held at 1e-16 of the gradient, as XGBoost does.
 
     Weights: a document of weight v stands in its list v times. So a document drawn with probability 1/v stands for
-    those that were not. The list itself weighs :math:`\bar v = \sum v^2 / \sum v`, which is the weight of each of its
+    those that were not. The list itself weighs :math:`\bar v = \sum v^2 / \sum v`. That is the weight of each of its
     documents if they all weigh the same. Weight 0 removes the document.
 
-    Equal labels teach too: P is then uniform (in proportion to weights), and the scores are pulled together. A document
+    Equal labels teach too. P is then uniform (in proportion to weights), and pulls the scores together. A document
     alone in its list gets no step.
 
     Scale: outputs are multiplied by :math:`\sum_q n_q / \sum_q \bar v_q` over the lists of two documents and more that
@@ -118,7 +118,7 @@ class ListNet(Loss):
         return gradient, hessian
 
     def _target(self, queries: Queries) -> Floats:
-        """Return P of each judged document; 0 in a list without a label above 0 where labels are shares."""
+        """Return P of each judged document. It is 0 in a list without a label above 0 if labels are shares."""
 
         def compute() -> Floats:
             judged = queries.judged_lists

@@ -12,8 +12,8 @@ class LogisticError(CalibratedLoss):
     .. math:: J_q(F) = -\sum_i v_i \left[y_i \log σ(F_i) + (1 - y_i) \log(1 - σ(F_i))\right], \qquad
               y_i = r_i / \text{max\_grade}
 
-    over the judged documents, with v the row weights and :math:`σ(F) = 1 / (1 + e^{-F})`, the probability of a click,
-    of relevance, or the expected label / max_grade.
+    over the judged documents, with v the row weights. :math:`σ(F) = 1 / (1 + e^{-F})` is the probability of a click, of
+    relevance, or the expected label / max_grade.
 
     Parameters
     ----------
@@ -24,8 +24,8 @@ class LogisticError(CalibratedLoss):
     Notes
     -----
     Gradient :math:`v\,(σ - y)`, Hessian :math:`v\,σ(1 - σ)`, the second derivative (kind "exact"), not below 1e-16 of
-    the gradient. For labels 0 and 1 these are LightGBM's ``cross_entropy`` and XGBoost's ``binary:logistic``. Start
-    from the logit of the mean label (``init_score``, ``base_margin``) if positive labels are rare: else the first
+    the gradient. For labels 0 and 1 these are LightGBM's ``cross_entropy`` and XGBoost's ``binary:logistic``. If
+    positive labels are rare, start from the logit of the mean label (``init_score``, ``base_margin``). Else the first
     rounds only find it.
 
     Scale: outputs are multiplied by the number of judged rows over their total weight: 1 without weights.

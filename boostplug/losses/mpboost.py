@@ -50,7 +50,7 @@ class MPBoost(PairLoss):
 
     with v the row weights and :math:`c_q` of `normalization`. This is Eq. 10 of Zhu et al. (2009), which has
     :math:`c_q = 1` ("none"). The paper counts each pair in both directions, so its J is twice ours. With explicit
-    `Pairs`, the sum runs over these: d is the distance of a pair's margin, and :math:`\sqrt{v_i v_j}` is times the
+    `Pairs`, the sum runs over these. Then d is the distance of a pair's margin, and :math:`\sqrt{v_i v_j}` is times the
     pair's own weight.
 
     Parameters
@@ -59,9 +59,9 @@ class MPBoost(PairLoss):
         The paper's directed distance of a grade gap: `BinaryDistance`, `LinearDistance`, `LogDistance` or
         `LogisticDistance`. Or any function from a float64 array of gaps > 0 to a float64 array of distances. These must
         be positive (the paper's condition 3), else they are refused. They should grow with the gap (condition 4), else
-        a warning says so. The function sees gaps rounded to 12 significant digits, so that .3 - .2 and .2 - .1 are one
-        gap. Define it at the top of a module if the loss is to be pickled. Of the data's largest gap, the distance must
-        be from 1e-90 to 1e90.
+        a warning says so. The function sees gaps rounded to 12 significant digits: .3 - .2 and .2 - .1 are one gap.
+        Define it at the top of a module if the loss is to be pickled. Of the data's largest gap, the distance must be
+        from 1e-90 to 1e90.
     hessian : {"newton", "gentle", "bound"}
         "newton": :math:`h_i = \sum_j d^2 w`, the true second derivative (kind "exact"). "gentle":
         :math:`h_i = \sum_j w`, the paper's GentleBoost step, which takes :math:`|d| ≈ 1` (kind "model"). "bound":
@@ -72,22 +72,21 @@ class MPBoost(PairLoss):
 
     Notes
     -----
-    Scale: outputs are multiplied by :math:`\sum_q n_q / \sum_q c_q W_q` over the queries that hold a pair.
-    :math:`n_q` is the number of documents, :math:`W_q` the sum over the pairs of their weight times :math:`d^2` (for
-    "gentle": of their weight). At equal scores a document's "newton" Hessian is then 2 on average, whatever the lengths
-    of the lists and the units of grades and weights.
+    Scale: outputs are multiplied by :math:`\sum_q n_q / \sum_q c_q W_q` over the queries that hold a pair. :math:`n_q`
+    is the number of documents, :math:`W_q` the sum over the pairs of their weight times :math:`d^2` (for "gentle": of
+    their weight). At equal scores a document's "newton" Hessian is then 2 on average. Lengths of lists and units of
+    grades and weights do not matter.
 
     Exponents: a pair's :math:`-d\,(F_i - F_j)` counts up to 60. Beyond, its gradient and Hessian stay as they are
     there, and its value grows linearly. Only scores of a diverged training are so far in the wrong order.
 
-    Many grades: in a list of more than 300 documents and more than 256 grades, labels are rounded to 256 levels of the
-    list's range; each level has the mean of its labels. So grades closer than 1/256 of the range may count as equal.
+    Many grades: if a list has more than 300 documents and more than 256 grades, labels are rounded to 256 levels of the
+    list's range. Each level has the mean of its labels. So grades closer than 1/256 of the range may count as equal.
 
-    Cost: O(nK) for a query of n documents and K grades or levels, or all pairs where that is faster: in lists of up to
-    300 documents with many grades. 10,000 documents of 256 levels take about 3 ms, a million about .3 s, one thread
-    a query.
+    Cost: O(nK) for a query of n documents and K grades or levels. In lists of up to 300 documents with many grades all
+    pairs are faster, and taken. One thread takes about 3 ms for 10,000 documents of 256 levels, and .3 s for a million.
 
-    A function of your own is called once for all gaps of the data; its distances are kept, up to 32,640 (256 levels) of
+    A function of your own is called once for all gaps of the data. Its distances are kept, up to 32,640 (256 levels) of
     a long list and 44,850 of a list of 300 documents.
 
     References
@@ -119,7 +118,7 @@ class MPBoost(PairLoss):
 
     @property
     def traits(self) -> Traits:
-        """The kind of Hessian as `hessian` chooses; an explicit pair's gap is its margin."""
+        """The kind of Hessian as `hessian` chooses. An explicit pair's gap is its margin."""
         kinds: dict[str, HessianKind] = {"newton": "exact", "gentle": "model", "bound": "bound"}
         return Traits(hessian=kinds[self.hessian], pairs=True)
 
@@ -221,7 +220,7 @@ class _PairDistances:
         self.squares: Floats = 0.5 * np.add.reduceat(of_rows[groups.rows], groups.query_start[:-1])
 
     def sums(self, groups: GradeGroups, scores: Floats, factor: Floats, curvature: Curvature) -> tuple[Floats, Floats]:
-        """Return gradient and Hessian of all rows, each query's times its factor; pairs weigh as in `groups`."""
+        """Return gradient and Hessian of all rows, each query's times its factor. Pairs weigh as in `groups`."""
         weights = groups.pair_weight_of_documents
         view = (self.groups if weights is None else self.groups.weighted(*weights)).view
         gradient, hessian = np.zeros((2, len(scores)))

@@ -60,7 +60,7 @@ class NDCGBoost(SmoothPairLoss):
     for about 1.
 
     Accuracy: lists with more than 160 pairs a document are summed on a grid of scores, to 1e-9 of every pair. Others
-    are exact. The grid, which also serves `value`, takes σ for 0 or 1 where a pair is further apart than 39/s.
+    are exact. The grid also serves `value`. It takes σ for 0 or 1 if a pair is further apart than 39/s.
 
     Cost: :math:`O(n \log K)` for K grades.
 

@@ -28,23 +28,23 @@ _CHECKED = 60.0  # differences up to here must give finite values
 
 @dataclass(frozen=True)
 class PairwiseLoss(SmoothPairLoss):
-    r"""A loss of your own: any smooth function of the score difference, over all pairs of a query, in linear time.
+    r"""A loss of your own: any smooth function of the score difference, summed over all pairs in linear time.
 
     .. math:: J_q(F) = c_q \sum_{r_i > r_j} \sqrt{v_i v_j}\; w(r_i, r_j)\; \rho(F_i - F_j)
 
-    with v the row weights, w of `weight` and :math:`c_q` of `normalization`. Explicit pairs (`boostplug.Pairs`) take
-    the place of those from the grades, with their own weights in place of w.
+    with v the row weights, w of `weight` and :math:`c_q` of `normalization`. Explicit pairs (`boostplug.Pairs`) replace
+    those from the grades, and their own weights replace w.
 
     Parameters
     ----------
     function, first, second : callable
-        ρ, ρ' and ρ'': NumPy functions from a float64 array of differences (higher minus lower grade) to an array of
-        the same shape. Finite at least for differences within ±60; sampled when the loss is built, where derivatives
-        that do not fit are refused. Define them at the top of a module if the loss is to be pickled.
+        ρ, ρ' and ρ'': NumPy functions from a float64 array of differences (higher minus lower grade) to an array of the
+        same shape. They are finite at least for differences within ±60. They are sampled when the loss is built.
+        Derivatives that do not fit are refused there. Define them at the top of a module if the loss is to be pickled.
     weight : callable, optional
         Weight of a pair by its grades: two float64 arrays (higher, lower) to numbers from 1e-100 to 1e100. Default: 1.
     hessian : {"newton", "bound", "global"}
-        "newton": :math:`h_i = \sum_j w \rho''`, the true second derivative (kind "exact"); "bound": twice that, which
+        "newton": :math:`h_i = \sum_j w \rho''`, the true second derivative (kind "exact"). "bound": twice that, which
         dominates the full Hessian at the current scores (kind "bound"). Both need :math:`\rho'' \ge 0`, and more than 0
         at 0, where training begins: a hinge, whose ρ'' is 0, would train a constant model and is refused. "global":
         :math:`h_i = 2 \max(\rho'') \sum_j w`, which no score changes (kind "global"); for any ρ with a bounded ρ''.
@@ -63,7 +63,7 @@ class PairwiseLoss(SmoothPairLoss):
     Scale: outputs are multiplied by :math:`\sum_q n_q / \sum_q c_q W_q` over the queries that hold a pair, with
     :math:`n_q` documents and :math:`W_q` what the pairs weigh together, :math:`\sum \sqrt{v_i v_j}\, w`.
 
-    Accuracy: lists with more than 16 pairs a document are summed on a grid of scores, where a pair is good to 1e-9 of
+    Accuracy: lists with more than 16 pairs a document are summed on a grid of scores. There a pair is good to 1e-9 of
     the function's values nearby, plus 1e-11 of the largest value near 0. Others are exact. A Hessian that vanishes is
     held at 1e-16 of the gradient. Outputs are cut at 1e37, values at 1e299.
 

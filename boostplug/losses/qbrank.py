@@ -53,8 +53,8 @@ class QBRank(PairLoss):
 
     Notes
     -----
-    "documents" is the paper's Algorithm 2 with its Remark. In each step a document has one target for each of its
-    pairs, active or not, and one for its label. It gets the average of these targets, and weighs :math:`v_i`:
+    "documents" is the paper's Algorithm 2 with its Remark. In each step a document has a target for its label, and one
+    for each of its pairs, active or not. It gets the average of these targets, and weighs :math:`v_i`:
 
     .. math:: t_i = \frac{w \sum_j \sqrt{v_i v_j}\, (±\max(0,·)) + (1 - w)\, v_i (r_i - F_i)}
               {w \sum_j \sqrt{v_i v_j} + (1 - w)\, v_i}, \\ g_i = -v_i t_i, \quad h_i = v_i .

@@ -14,7 +14,7 @@ from boostplug.losses.base.traits import Traits
 class RankNet(SmoothPairLoss):
     r"""Logistic loss of the score difference, over all pairs of a query, in linear time.
 
-    The standard loss on pairs: every pair in the wrong order costs, nearly in proportion to its distance.
+    The standard loss on pairs: a pair in the wrong order costs nearly in proportion to its distance.
 
     .. math:: J_q(F) = c_q \sum_{r_i > r_j} \sqrt{v_i v_j}\; \log\left(1 + e^{-s\,(F_i - F_j)}\right)
 
@@ -39,7 +39,7 @@ class RankNet(SmoothPairLoss):
     own weights.
 
     Accuracy: lists with more than 160 pairs a document are summed on a grid of scores, to 1e-9 of every pair. Others
-    are exact. The grid, which also serves `value`, takes σ for 0 or 1 where a pair is further apart than 39/s.
+    are exact. The grid also serves `value`. It takes σ for 0 or 1 if a pair is further apart than 39/s.
 
     Cost: :math:`O(n \log K)` for K grades.
 

@@ -52,13 +52,13 @@ class SquaredError(Loss):
     -----
     Hessian: :math:`v_i` (kind "global"). Not centred, it is the second derivative. Centred, the second derivatives are
     :math:`v_i\,(1 - v_i / \sum v)` and, mixed, :math:`-v_i v_j / \sum v`. The quadratic with :math:`v_i` lies above the
-    loss for any step, and CatBoost has it too. A document alone in its list then gets no step, and its Hessian is 0
-    (CatBoost: :math:`v_i`), so that it holds no other one back.
+    loss for any step, and CatBoost has it too. A document alone in its list then gets no step. Its Hessian is 0
+    (CatBoost: :math:`v_i`), so it holds no other one back.
 
     Scale: outputs are multiplied by the number of the labelled rows over their total weight: 1 without weights.
 
     :math:`|r - F|` is cut at 1e150. Centred, labels and scores are taken relative to those of the query's heaviest
-    document, so that no offset costs digits.
+    document. So no offset costs digits.
 
     References
     ----------

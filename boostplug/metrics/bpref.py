@@ -25,8 +25,7 @@ class Bpref(RankMetric):
 
     Parameters
     ----------
-    relevant, ties, empty
-        See `Metric`; the expected value over tied documents is a closed form.
+    relevant, ties, empty See `Metric`. The expected value over tied documents is a closed form.
 
     Examples
     --------

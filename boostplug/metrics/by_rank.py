@@ -12,6 +12,7 @@ from boostplug.data.queries import Queries
 from boostplug.metrics.gains import Convention, check_gain
 from boostplug.metrics.metric import Metric
 
+Divisor = Literal["relevant", "reachable"]
 Ties = Literal["average", "order"]
 Empty = Literal["skip", "unweighted", 0, 1] | None
 
@@ -21,8 +22,8 @@ ABOVE_0 = 5e-324  # the lowest grade above 0
 class RankMetric(Metric):
     """A metric of the documents at each rank.
 
-    A subclass has those of the parameters below as its fields that mean something for it, in the order of its
-    constructor. They are checked here; those that are no fields have the values below.
+    A subclass has as its fields the parameters below that mean something for it, in the order of its constructor. They
+    are checked here. Those that are no fields have the values below.
     """
 
     k: int | None = None
@@ -30,6 +31,7 @@ class RankMetric(Metric):
     convention: Convention = "standard"
     ties: Ties
     empty: Empty = None
+    divisor: Divisor = "relevant"
 
     def __post_init__(self) -> None:
         """Check the parameters."""
@@ -50,7 +52,8 @@ class RankMetric(Metric):
         """Return the value of each query, by a kernel that is given which documents are relevant."""
         relevant, n_relevant = relevance(queries, self.relevant)
         k = self.cutoff(queries)
-        return self.filled(kernel(scores, relevant, n_relevant, queries.boundaries, k, average=self.average))
+        divisor = np.minimum(n_relevant, k) if self.divisor == "reachable" else n_relevant
+        return self.filled(kernel(scores, relevant, divisor, queries.boundaries, k, average=self.average))
 
     def filled(self, values: Floats) -> Floats:
         """Replace the NaN of queries without relevant documents by `empty`."""
@@ -100,6 +103,7 @@ _CHECKS: dict[str, Callable[[Any], Any]] = {
     "relevant": lambda grade: whole(check_number("relevant", grade, otherwise=", the lowest grade that is relevant")),
     "convention": lambda name: check_choice("convention", name, ("standard", "letor")),
     "gain": check_gain,
+    "divisor": lambda name: check_choice("divisor", name, ("relevant", "reachable")),
     "ties": lambda ties: check_choice("ties", ties, ("average", "order")),
     "empty": _as_empty,
 }

@@ -23,7 +23,7 @@ class LogLoss(Metric):
     .. math:: -\left[y \log σ(F) + (1 - y) \log(1 - σ(F))\right], \qquad y = r / \text{max\_grade}
 
     It judges probabilities, not order: two scores that rank alike may differ in it. Losses whose scores are logits are
-    `LogisticError` and `CalibratedSoftmax`; scores of other losses have no such meaning.
+    `LogisticError` and `CalibratedSoftmax`. Scores of other losses have no such meaning.
 
     The metric's value is the mean over all judged documents, each with its row's weight. `per_query` gives the mean
     within each query, so that queries of any length count the same in its mean. Significance in `compare` is about that
@@ -142,7 +142,7 @@ def bin_sums(scores: Floats, queries: Queries, bins: int, max_grade: float) -> F
 
 
 def _labels_and_weight(queries: Queries, max_grade: float) -> tuple[Floats, Floats]:
-    """Return label / max_grade and weight of each row, both 0 where it is not judged; refuse labels off the scale."""
+    """Return label / max_grade and weight of each row, both 0 where it is not judged. Refuse labels off the scale."""
     check_on_scale(queries, float(max_grade))
     judged = queries.labelled_rows
     return np.where(judged, queries.labels, 0.0) / float(max_grade), np.where(judged, row_weights(queries), 0.0)

@@ -28,15 +28,14 @@ def choice_probabilities(scores: ArrayLike, *, qid: ArrayLike | None = None, gro
     scores : array-like of shape (n_rows,)
         Finite real numbers, such as a model's predictions.
     qid : array-like of shape (n_rows,), optional
-        Query id of each row; the rows of a query stand together. Exactly one of `qid` and `group` is given; for a
+        Query id of each row. The rows of a query stand together. Exactly one of `qid` and `group` is given; for a
         single list, ``group=[len(scores)]``.
     group : array-like of shape (n_queries,), optional
         Sizes of the queries in row order.
 
     Returns
     -------
-    ndarray of shape (n_rows,), float64
-        From 0 to 1; those of a list sum to 1.
+    ndarray of shape (n_rows,), float64 From 0 to 1. Those of a list sum to 1.
 
     Raises
     ------
@@ -65,7 +64,7 @@ class ChoiceLogLoss(Metric):
               p_i = \frac{v_i\, e^{F_i}}{\sum_j v_j\, e^{F_j}}, \quad P_i = \frac{v_i\, r_i}{\sum_j v_j\, r_j}
 
     over the judged documents of a query, with v the row weights, which are 1 as a rule. With one chosen document this
-    is minus the log likelihood of the choice; several count by their labels. Without a label above 0 a query has no
+    is minus the log likelihood of the choice. Several count by their labels. Without a label above 0 a query has no
     value (NaN). A list of n documents with equal scores has log n.
 
     It judges probabilities, and the order only by them. Scores that have this meaning come from
@@ -73,8 +72,8 @@ class ChoiceLogLoss(Metric):
 
     Notes
     -----
-    A document of weight v stands in its list v times, as in `ListNet`, whose value this is over the list's weight.
-    Scores beyond ±1e300 count as ±1e300.
+    A document of weight v stands in its list v times, as in `ListNet`. This is its value over the list's weight. Scores
+    beyond ±1e300 count as ±1e300.
 
     Examples
     --------

@@ -66,8 +66,8 @@ class KendallTau(Metric):
 
     Of the N pairs of judged documents, C are ordered as their grades and D the other way, :math:`T_x` have tied scores
     and :math:`T_y` the same grade. Rows that are not labelled take no part. NaN for a query whose judged documents are
-    all of one grade, and for no other, so that the mean is over the same queries whatever the scores.
-    O(n log n) for a query of n documents.
+    all of one grade, and for no other. So the mean is over the same queries whatever the scores. O(n log n) for a query
+    of n documents.
 
     Parameters
     ----------

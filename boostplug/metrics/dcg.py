@@ -25,7 +25,7 @@ class NDCG(RankMetric):
     .. math:: \frac{\mathrm{DCG}_k}{\max_\pi \mathrm{DCG}_k(\pi)}, \qquad
               \mathrm{DCG}_k = \sum_{j=1}^{\min(k, n)} d_j\, g(r_{(j)})
 
-    Järvelin & Kekäläinen, "Cumulated gain-based evaluation of IR techniques" (TOIS 2002); the exponential gain is of
+    Järvelin & Kekäläinen, "Cumulated gain-based evaluation of IR techniques" (TOIS 2002). The exponential gain is of
     Burges et al. (2005).
 
     Parameters
@@ -39,7 +39,7 @@ class NDCG(RankMetric):
         all labelled rows to their gains (module-level if the metric is to be pickled). Gains are from 0 to 1e198, so
         both named gains refuse negative grades.
     k, ties, empty
-        See `Metric`; a query without relevant documents is one whose ideal DCG is 0.
+        See `Metric`. A query without relevant documents is one whose ideal DCG is 0.
 
     Examples
     --------
@@ -83,7 +83,7 @@ class DCG(RankMetric):
     .. math:: \sum_{j=1}^{\min(k, n)} d_j\, g(r_{(j)})
 
     The QBRank paper's DCG-5 is ``DCG(5)``. Unlike `NDCG` it has a value for every query with rows: 0 without relevant
-    documents; and lists shorter than k count as they are under both conventions.
+    documents. Lists shorter than k count as they are under both conventions.
 
     Parameters
     ----------

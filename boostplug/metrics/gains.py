@@ -22,7 +22,7 @@ _NAMED_GAINS = {  # formula, largest grade (2^657 < 1e198), what to do above it
 
 
 def check_gain(gain: Gain) -> Gain:
-    """Return a gain; raise for what is neither the name of one nor a function."""
+    """Return a gain. Raise for what is neither the name of one nor a function."""
     if callable(gain):
         check_function("gain", gain)
     else:
@@ -52,7 +52,7 @@ def gains_of(queries: Queries, gain: Gain) -> Floats:
 
 
 def gains_in_units(queries: Queries, gain: Gain) -> Floats:
-    """Return the gain of each row in a unit of its query's, a power of 2, for what depends on their ratios alone."""
+    """Return the gain of each row in a unit of its query's, a power of 2: for what depends on ratios only."""
     return queries.remember(("gains in units", gain), lambda: _in_units(gains_of(queries, gain), queries), limit=4)
 
 

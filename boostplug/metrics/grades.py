@@ -36,7 +36,7 @@ def check_on_scale(queries: Queries, top: float) -> None:
 
 
 def grades_up_to(max_grade: float, queries: Queries, metric: str, gain: str) -> NDArray[np.float64]:
-    """Return the grade of each row, 0 where it is not labelled; refuse grades below 0 or above the scale's highest."""
+    """Return the grade of each row, 0 if it is not labelled. Refuse grades below 0 or above the scale's highest."""
     judged, labels = queries.labelled_rows, queries.labels
     why = f"is negative, and so is its {gain}; shift the grades to start at 0"
     check_values("labels", judged & (labels < 0), labels, why)

@@ -12,12 +12,12 @@ from numpy.typing import ArrayLike
 from boostplug.adapters.reading import adapter_of, dataset_names, queries_of
 from boostplug.adapters.workers import NO_QUERIES, in_step
 from boostplug.core.arrays import Floats
-from boostplug.core.checks import as_floats, check_instance, check_order, check_values, scores_of_rows, shown
+from boostplug.core.checks import check_instance, check_order, scores_of_rows, shown
 from boostplug.core.naming import read_value
 from boostplug.core.threads import threads_of_framework
 from boostplug.core.values import Range, Space, Value, declared_ranges, name_in_logs
 from boostplug.data.named_labels import check_label_name
-from boostplug.data.queries import Queries
+from boostplug.data.queries import Queries, as_labels
 
 _ON_LABEL = re.compile(r"(.+)\.on\(['\"]?([^()'\"]+)['\"]?\)\s*")
 
@@ -26,12 +26,12 @@ class Metric(Value, ABC):
     """A ranking metric: an immutable, hashable, picklable value.
 
     ``metric.score(y, scores, qid=)`` takes plain arrays, ``metric(scores, queries)`` a `Queries` or a data set of a
-    framework; ``metric.per_query(scores, queries)`` returns the value of each query. A subclass is a frozen dataclass
+    framework. ``metric.per_query(scores, queries)`` returns the value of each query. A subclass is a frozen dataclass
     of its parameters with one method, `compute_per_query`. What holds for all of them:
 
-    - Documents are ranked by descending score. Scores are real numbers; ±∞ rank at the ends and tie among themselves;
+    - Documents are ranked by descending score. Scores are real numbers. ±∞ rank at the ends and tie among themselves.
       NaN is refused, since it has no rank.
-    - A row that is not labelled is not judged: it keeps its rank and counts as non-relevant, of gain 0 (`trec_eval`'s
+    - A row that is not labelled is not judged. It keeps its rank and counts as non-relevant, of gain 0 (`trec_eval`'s
       convention). `Bpref` and metrics on pairs of grades and on rank correlation leave it out.
     - A query without rows has no value (NaN). The mean is over the queries that have one, weighted by
       `Queries.query_weight`; NaN where no query has one.
@@ -156,7 +156,7 @@ class Metric(Value, ABC):
         Returns
         -------
         float or tuple
-            With `Queries` the weighted mean of `per_query`; with a data set of LightGBM or XGBoost what ``feval`` or
+            With `Queries` the weighted mean of `per_query`. With a data set of LightGBM or XGBoost what ``feval`` or
             ``custom_metric`` return.
         """
         if not isinstance(data, Queries):
@@ -211,14 +211,14 @@ class Metric(Value, ABC):
         scores : array-like of shape (n_rows,)
             Real numbers, higher is better.
         qid : array-like of shape (n_rows,), optional
-            Query id of each row (numbers or strings); the rows of a query stand together. Exactly one of `qid` and
+            Query id of each row (numbers or strings). The rows of a query stand together. Exactly one of `qid` and
             `group` is given; for a single list, ``group=[len(y)]``.
         group : array-like of shape (n_queries,), optional
             Sizes of the queries in row order.
         weight : array-like of shape (n_queries,) or (n_rows,), optional
             As `Queries` takes it: the mean is weighted by query, by the mean weight of its rows.
         labelled : array-like of bool of shape (n_rows,), optional
-            False for rows that are not judged.
+            False for rows that are not judged, where `y` may be NaN.
 
         Returns
         -------
@@ -243,9 +243,7 @@ class Metric(Value, ABC):
         """
         check_order(y=y, scores=scores, qid=qid, weight=weight, labelled=labelled)
         # Queries calls them labels, so its messages would name an argument that does not exist here.
-        grades = as_floats("y", y)
-        finite = np.isfinite(grades)
-        check_values("y", ~finite, grades, "is not finite; drop such rows, or give them 0 and labelled=False")
+        grades = as_labels("y", y, labelled)
         queries = Queries(grades, group=group, qid=qid, weight=weight, labelled=labelled)
         return float(self(scores, queries))
 
@@ -270,7 +268,10 @@ class Metric(Value, ABC):
 
     @property
     def name(self) -> str:
-        """Short and unique: the class, ``@k``, and in parentheses what differs from the defaults; `parse` reads it."""
+        """Short and unique: the class, ``@k``, and in parentheses what differs from the defaults.
+
+        `parse` reads the names without parentheses.
+        """
         return name_in_logs(self)
 
     @property

@@ -30,8 +30,8 @@ class PairError(Metric):
         "full": a tied pair is an error. "half": it is half an error, the expected value over a random order of the
         tied documents. "order": documents with tied scores stay in file order.
     pooled : bool, default=False
-        False: the metric's value is the mean over queries. True: the share among the pairs of all queries together,
-        as the paper has it for a task of many queries; a pair counts with its query's weight. `per_query` is the same.
+        False: the metric's value is the mean over queries. True: the share among the pairs of all queries together, as
+        the paper has it for a task of many queries. A pair counts with its query's weight. `per_query` is the same.
 
     Examples
     --------

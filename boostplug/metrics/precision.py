@@ -6,7 +6,7 @@ from boostplug.core.arrays import Floats
 from boostplug.core.checks import check_integer
 from boostplug.data.queries import Queries
 from boostplug.kernels.metrics import dcg_ap
-from boostplug.metrics.by_rank import Empty, RankMetric, Ties
+from boostplug.metrics.by_rank import Divisor, Empty, RankMetric, Ties
 
 
 @dataclass(frozen=True)
@@ -15,8 +15,8 @@ class Precision(RankMetric):
 
     .. math:: \frac1k \#\{j \le k : \mathrm{rel}_j\}
 
-    A list shorter than k is filled up with documents that are not relevant: the divisor stays k, as in `trec_eval` and
-    the script of LETOR 4.0 (the script of LETOR 3.0 counts 0 for such a query).
+    A list shorter than k is filled up with documents that are not relevant. The divisor stays k, as in `trec_eval` and
+    the script of LETOR 4.0. (The script of LETOR 3.0 counts 0 for such a query.)
 
     Parameters
     ----------
@@ -164,14 +164,16 @@ class RPrecision(RankMetric):
 class MAP(RankMetric):
     r"""Mean over the relevant documents of the precision at their rank.
 
-    .. math:: \frac1R \sum_{j \le k} \mathrm{rel}_j \frac{\#\{i \le j : \mathrm{rel}_i\}}{j}
-
-    R counts all relevant documents of the query, also with a cut-off (`trec_eval`'s ``map_cut``, ir-measures' AP@k).
+    .. math:: \frac1D \sum_{j \le k} \mathrm{rel}_j \frac{\#\{i \le j : \mathrm{rel}_i\}}{j}
 
     Parameters
     ----------
     k, relevant, ties, empty
         See `Metric`.
+    divisor : {"relevant", "reachable"}, default="relevant"
+        "relevant": D is R, the number of relevant documents of the query, as in `trec_eval`'s ``map_cut`` and
+        ir-measures' AP@k. "reachable": D is min(R, k), as in ``map@k`` of LightGBM and XGBoost and in Kaggle's MAP@k.
+        They differ only where a query has more than k relevant documents.
 
     Examples
     --------
@@ -181,6 +183,8 @@ class MAP(RankMetric):
     array([0.8333,    nan])
     >>> MAP(relevant=2, empty=0).per_query([3.0, 2.0, 1.0, 0.5], queries).round(4)
     array([0.3333, 0.    ])
+    >>> [MAP(1, divisor=divisor)([3.0, 2.0, 1.0, 0.5], queries) for divisor in ("relevant", "reachable")]
+    [0.5, 1.0]
     """
 
     k: int | None = None
@@ -188,6 +192,7 @@ class MAP(RankMetric):
     _: KW_ONLY
     ties: Ties = "average"
     empty: Empty = None
+    divisor: Divisor = "relevant"
 
     def compute_per_query(self, scores: Floats, queries: Queries) -> Floats:
         """Return the average precision of each query."""

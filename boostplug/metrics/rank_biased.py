@@ -19,7 +19,7 @@ class RBP(RankMetric):
     .. math:: (1 - p) \sum_{j \le n} p^{j-1} g_j
 
     Moffat & Zobel, "Rank-biased precision for measurement of retrieval effectiveness" (TOIS 2008). g is 1 for relevant
-    documents and 0 for others, or, with `max_grade`, the grade over the highest. It is not divided by its ideal: a list
+    documents and 0 for others, or, with `max_grade`, the grade over the highest. It is not divided by its ideal. A list
     of n documents has at most :math:`1 - p^n`, and with few relevant ones far less.
 
     Parameters
@@ -29,9 +29,9 @@ class RBP(RankMetric):
     relevant, ties, empty
         See `Metric`.
     max_grade : float, optional
-        The highest grade of the scale (not of the data): documents then count in parts,
-        :math:`g_j = r_{(j)} / \mathrm{max\_grade}`, and what has a grade above 0 is relevant. Grades below 0 or above
-        it are refused. Default: `relevant` decides.
+        The highest grade of the scale, not of the data. Documents then count in parts,
+        :math:`g_j = r_{(j)} / \mathrm{max\_grade}`. A document with a grade above 0 is relevant. Grades below 0 or
+        above it are refused. Default: `relevant` decides.
 
     Examples
     --------

@@ -59,8 +59,8 @@ class ERR(RankMetric):
     Parameters
     ----------
     k, ties, empty
-        See `Metric`; relevant is what has a grade above 0, and 0 for a query without is also what the formula and
-        TREC's ``gdeval.pl`` give. The expected value over tied documents is a recurrence, no sampling.
+        See `Metric`. A document with a grade above 0 is relevant. The formula and TREC's ``gdeval.pl`` give 0 for a
+        query without one, too. The expected value over tied documents is a recurrence, no sampling.
     max_grade : float, default=4
         The highest grade of the scale (not of the data). Grades below 0 or above it are refused.
 

@@ -21,7 +21,7 @@ from boostplug.model.lightgbm import booster_of, named
 from boostplug.model.readers import feature_values
 from boostplug.model.trees import TreeModel, names_of
 from boostplug.model.writers import Categories, all_trees, offset_above_zero
-from boostplug.model.xgboost import booster_of_document, change_leaves, document_of
+from boostplug.model.xgboost import booster_of_document, change_leaves, document_of, first_rounds, trees_of
 
 _TOLERANCE = 1e-5  # of the largest absolute score: what sums of hundreds of trees in single precision cost
 
@@ -361,13 +361,19 @@ def _xgboost(booster: Any) -> Any:
     learner = json.loads(booster.save_config())["learner"]
     model = learner["learner_model_param"]
     _check_one_score(max(int(model["num_class"]), int(model.get("num_target", 1))))
-    best = booster.attr("best_iteration")
-    stopped = best is not None and learner["gradient_booster"]["name"] != "gblinear"  # which has no rounds to cut
-    copied = booster[: int(best) + 1] if stopped else booster.copy()
-    copied.set_attr(**booster.attributes())
-    copied = _without_weights(copied)
+    copied = _without_weights(up_to_best_iteration(booster))
     if learner["objective"]["name"].startswith("rank:"):
         copied.set_param({"objective": "reg:squarederror"})
+    return copied
+
+
+def up_to_best_iteration(booster: Any) -> Any:
+    """Return a copy of XGBoost's booster with the rounds that `predict` of a ranker uses, and all its attributes."""
+    best = booster.attr("best_iteration")
+    kind = json.loads(booster.save_config())["learner"]["gradient_booster"]["name"]
+    # gblinear has no rounds to cut.
+    copied = booster.copy() if best is None or kind == "gblinear" else first_rounds(booster, int(best) + 1)
+    copied.set_attr(**booster.attributes())
     return copied
 
 
@@ -382,7 +388,7 @@ def _without_weights(booster: Any) -> Any:
         return booster
     document = document_of(booster)
     boosted = document["learner"]["gradient_booster"]
-    model = boosted.get("gbtree", boosted)["model"]
+    model = trees_of(document)
     weights = boosted.get("weight_drop") or model.pop("weight_drop", None)  # since XGBoost 3.4 in the model
     for tree, weight in zip(model["trees"], weights or [1.0] * len(model["trees"]), strict=True):
         change_leaves(tree, partial(np.multiply, np.float32(weight)))

@@ -130,7 +130,7 @@ def _xgboost(boosters: Sequence[Any], weight: float, more: Sequence[Tree] = (), 
     mean["gbtree_model_param"]["num_trees"] = str(len(trees))
     mean["iteration_indptr"] = [*range(0, n_boosted + 1, step), *range(n_boosted + 1, len(trees) + 1)]
     learners[0]["learner_model_param"]["base_score"] = str(float(np.mean(base) * (weight * len(base))))
-    learners[0]["attributes"] = {}
+    learners[0]["attributes"] = {k: v for k, v in learners[0]["attributes"].items() if k == "category_lists"}
     return booster_of_document(documents[0])
 
 

@@ -108,6 +108,34 @@ def entry_of(
     }
 
 
+def first_rounds(booster: Any, n_rounds: int) -> Any:
+    """Return a copy of a booster's first rounds. It keeps categories, which slices of XGBoost lose (xgboost#12462)."""
+    sliced = booster[:n_rounds]
+    categories = "c" in (booster.feature_types or ()) and trees_of(document_of(booster)).get("cats")
+    if not categories:  # which boosters know since XGBoost 3.1
+        return sliced
+    document = document_of(sliced)
+    trees_of(document)["cats"] = categories
+    copied = booster_of_document(document)
+    copied.load_config(sliced.save_config())
+    return copied
+
+
+def set_categories(booster: Any, categories: Mapping[int, Sequence[Any]] | None) -> None:
+    """Write the categories by the places of their columns into an attribute `category_lists`, in JSON.
+
+    XGBoost up to 3.2 damages texts beyond ASCII in its own lists (xgboost#12371), and before 3.1 keeps none.
+    """
+    if categories:
+        booster.set_attr(category_lists=json.dumps(dict(categories), default=np.generic.item))
+
+
+def trees_of(document: dict[str, Any]) -> Any:
+    """Return the trees of a booster in XGBoost's JSON, with what belongs to them."""
+    boosted = document["learner"]["gradient_booster"]
+    return boosted.get("gbtree", boosted)["model"]  # dart holds them within its own
+
+
 def document_of(booster: Any) -> dict[str, Any]:
     """Return a booster as XGBoost's JSON."""
     return dict(json.loads(bytes(booster.save_raw("json"))))

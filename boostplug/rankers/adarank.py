@@ -72,7 +72,7 @@ class AdaRankRanker(ReferenceRanker):
     Notes
     -----
     *Repeated features.* The feature just chosen is often the best again. To add to its weight does not change the order
-    of the documents, so the paper's rule stops after one to three rounds, and patience without `no_repeat` does not
+    of the documents. So the paper's rule stops after one to three rounds, and patience without `no_repeat` does not
     help. The table has the test MAP with an ``eval_set``, the mean of LETOR's five folds. "Paper" is stop="paper",
     no_repeat=False, negated=False; "LETOR" is what LETOR publishes.
 
@@ -90,8 +90,8 @@ class AdaRankRanker(ReferenceRanker):
 
     *Features for which lower is better.* Of the paper's features, higher is always better. MAP is positive for every
     order, so the paper's algorithm gives positive weights to other features too. The table has the test MAP (NDCG@5) of
-    models trained on that metric with an ``eval_set``. It is the mean over the MSLR sample, OHSUMED, MQ2008 (two folds
-    each), Yandex, NFCorpus and Jester (300 training queries each).
+    models trained on that metric with an ``eval_set``. It is the mean over six sets. Of the MSLR sample, OHSUMED and
+    MQ2008 there are two folds each, of Yandex, NFCorpus and Jester 300 training queries each.
 
     ========================= ============== =============
     signs of the features     negated=False  negated=True
@@ -103,7 +103,7 @@ class AdaRankRanker(ReferenceRanker):
 
     On the five folds of OHSUMED and of MQ2008 both give the same model.
 
-    *Perfect weak rankers.* α is infinite if its denominator is 0; here it is at most 10.
+    *Perfect weak rankers.* α is infinite if its denominator is 0. Here it is at most 10.
 
     *Useless weak rankers.* If no weak ranker has φ > 0, all α are at most 0, and training ends.
 
@@ -116,7 +116,7 @@ class AdaRankRanker(ReferenceRanker):
 
     with :math:`E(f_0) = 0`. The bound is often vacuous: below 0 and falling.
 
-    *Data.* Queries on which the metric is undefined (MAP: without relevant documents) are left out, and so are rows of
+    *Data.* Queries on which the metric is undefined (MAP: without relevant documents) are left out. So are rows of
     weight 0. The weight of a query is the mean weight of its other rows, in :math:`P_1(q) = w_q / \sum w` and in every
     later P. The metric handles rows without a label and equal scores. A missing value scores 0. Among weak rankers of
     equal φ, the first in column order is chosen, and a feature before its negative.

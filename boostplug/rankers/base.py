@@ -61,7 +61,7 @@ class Round:
     ----------
     terms : tuple of (weak ranker, weight)
     record : dict
-        Values that the paper tracks; they become a row of `history_`, so every round has the same keys.
+        Values that the paper tracks. They become a row of `history_`, so every round has the same keys.
     keep : int, optional
         Number of rounds that the algorithm's own rule would keep if training ended now. None: the algorithm has no
         rule. The user's metric has precedence (see `ReferenceRanker.fit`).
@@ -87,7 +87,7 @@ class ReferenceRanker(RankingScore, BaseEstimator, ABC):  # type: ignore[misc]
 
     @abstractmethod
     def _rounds(self, training: Training) -> Rounds:
-        """Yield the rounds of the algorithm; return the reason for its end."""
+        """Yield the rounds of the algorithm. Return the reason for its end."""
 
     def _check(self) -> None:
         """Raise for invalid parameters; rankers extend it, and `fit` calls it first."""
@@ -102,7 +102,7 @@ class ReferenceRanker(RankingScore, BaseEstimator, ABC):  # type: ignore[misc]
         return nested(parameters) if deep else parameters
 
     def set_params(self, /, **params: Any) -> Self:
-        """Set parameters; a name like ``distance__lam`` replaces `distance` by a copy with another `lam`.
+        """Set parameters. A name like ``distance__lam`` replaces `distance` by a copy with another `lam`.
 
         Raises
         ------
@@ -144,9 +144,9 @@ class ReferenceRanker(RankingScore, BaseEstimator, ABC):  # type: ignore[misc]
         pairs : Pairs, optional
             Explicit preferences between rows; they replace the pairs from grades.
         labelled : array-like of bool of shape (n_rows,), optional
-            False for rows whose label is to be ignored.
+            False for rows whose label is to be ignored; it may be NaN.
         sample_weight : array-like of shape (n_queries,) or (n_rows,), optional
-            Weights per query or per row, each 0 or from 1e-100 to 1e100; a pair has the weight √(w_i w_j).
+            Weights per query or per row, each 0 or from 1e-100 to 1e100. A pair has the weight √(w_i w_j).
         eval_set : list of (X, y), optional
             Validation sets, evaluated after every round. The last metric on the last set chooses the best round, the
             first one of ties. `best_iteration_` is the number of rounds up to it; `model_`, `predict`,
@@ -156,7 +156,7 @@ class ReferenceRanker(RankingScore, BaseEstimator, ABC):  # type: ignore[misc]
             Query ids or sizes of each validation set.
         eval_metric : Metric or list of Metric, optional
             Default: NDCG(10). If the last metric is undefined (NaN) after every round, no round is best, and a warning
-            says so; with `early_stopping_rounds` this is an error.
+            says so. With `early_stopping_rounds` this is an error.
         early_stopping_rounds : int, optional
             Stop when the last metric on the last validation set has not improved in this number of rounds, as XGBoost
             does.
@@ -218,9 +218,8 @@ class ReferenceRanker(RankingScore, BaseEstimator, ABC):  # type: ignore[misc]
         if is_frame(X) or isinstance(X, list) or getattr(getattr(X, "dtype", None), "kind", "") in ("O", "U"):
             X = _numbers_of(X)  # scikit-learn raises for all other types
         with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn sums X to check that it is finite
-            features: NDArray[Any] = validate_data(
-                self, X, reset=reset, dtype=dtype, order="C", ensure_all_finite="allow-nan"
-            )
+            options = {"ensure_all_finite": "allow-nan", "ensure_min_samples": int(reset)}  # no documents, no scores
+            features: NDArray[Any] = validate_data(self, X, reset=reset, dtype=dtype, order="C", **options)
         return features
 
     def _finish(self, rounds: list[Round], watch: "_Watch", stop_reason: str) -> None:
@@ -271,7 +270,7 @@ class ReferenceRanker(RankingScore, BaseEstimator, ABC):  # type: ignore[misc]
 
     @property
     def feature_importances_(self) -> Floats:
-        """Importance of each feature: the sum of the ranges of its weak rankers; all importances sum to 1."""
+        """Importance of each feature: the sum of the ranges of its weak rankers. All importances sum to 1."""
         check_is_fitted(self)
         return self.model_.feature_importances
 
@@ -290,7 +289,7 @@ class ReferenceRanker(RankingScore, BaseEstimator, ABC):  # type: ignore[misc]
 
 
 def seeded_clone(tree: Any, random: np.random.RandomState) -> Any:
-    """Return an unfitted clone of a scikit-learn tree; a ``random_state`` of None is drawn from `random`."""
+    """Return an unfitted clone of a scikit-learn tree. A ``random_state`` of None is drawn from `random`."""
     again = clone(tree)
     if again.random_state is None:
         again.random_state = random.randint(np.iinfo(np.int32).max)
@@ -298,7 +297,7 @@ def seeded_clone(tree: Any, random: np.random.RandomState) -> Any:
 
 
 def _numbers_of(X: Any) -> Any:
-    """Return a table of numbers; raise for columns of text or categories, by name."""
+    """Return a table of numbers. Raise for columns of text or categories, by name."""
     X = as_features(X)
     schema = schema_of(X)
     if schema.categories:

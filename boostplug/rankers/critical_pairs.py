@@ -1,7 +1,7 @@
 """`CriticalPairs`, those of RankBoost and MPBoost, and sums over them: weights by cut and row, errors.
 
-A cut is given by the documents above it. It ranks a pair (i preferred to j) right if only i is above, wrong if only j
-is above, and otherwise ties it.
+A cut is given by the documents above it. It ranks a pair (i preferred to j) right if only i is above, and wrong if only
+j is. Otherwise it ties the pair.
 """
 
 import math
@@ -41,9 +41,9 @@ def check_has_pairs(queries: Queries) -> None:
 class CriticalPairs:
     r"""The critical pairs, with weights :math:`w_{ij} e^{-d_{ij}(F_i - F_j)}` of sum 1, as products of two factors.
 
-    There is an entry for a document and each other grade of its query: the pairs of grades a and b have one distance,
-    so a document has one factor for all its partners of a grade. Sums over the pairs of two grades are products of sums
-    over documents, and no pair is listed. The documents of grade a with partners of grade b form a cell; the opposite
+    There is an entry for a document and each other grade of its query. The pairs of grades a and b have one distance.
+    So a document has one factor for all its partners of a grade. Sums over the pairs of two grades are products of sums
+    over documents, and no pair is listed. The documents of grade a with partners of grade b form a cell. The opposite
     cell holds these partners. An explicit pair has two cells of one document each.
 
     Parameters
@@ -101,7 +101,7 @@ class CriticalPairs:
         self._log_total = self.weigh(np.zeros(queries.n_rows))
 
     def weigh(self, scores: Floats) -> float:
-        """Set the weights at some scores; return the logarithm of their sum, over that at equal scores."""
+        """Set the weights at some scores. Return the logarithm of their sum, over that at equal scores."""
         cell, opposite = self.cell, self.opposite
         exponent = -self.distance * scores[self.row]
         # All exponents are relative to the largest one of a pair, so that no factor exceeds its root.
@@ -147,7 +147,7 @@ class CriticalPairs:
         """Return, for each cut, the sum of the slopes of the rows above it, and the weight of the separated pairs.
 
         Documents enter above the cuts in order of their codes. A document that enters adds its pairs to those that are
-        separated, and takes away twice those with the documents above, which no longer are.
+        separated. It takes away twice those with the documents above, which no longer are.
         """
         slope, weight = np.empty((2, len(cuts)))
         of_rows = np.column_stack([self.slope, self.row_weight])

@@ -19,7 +19,7 @@ class LinearRanker(ReferenceRanker):
     r"""A linear model of the features' quantiles: a strong ranker where few queries are judged.
 
     The score is :math:`\sum_j c_j\, q_j(x_j)`. The quantile q_j of a feature rises from -1 to 1 in at most `n_bins`
-    steps, so outliers and units do not matter. With ``loss="squared"`` c minimises
+    steps. So outliers and units do not matter. With ``loss="squared"`` c minimises
 
     .. math:: \sum_i w_i\, \big(\tilde y_i - \textstyle\sum_j c_j\, \tilde q_{ij}\big)^2 + \alpha \sum_j c_j^2
 
@@ -33,8 +33,8 @@ class LinearRanker(ReferenceRanker):
     Parameters
     ----------
     alpha : float, optional
-        The penalty α > 0. Default: of eleven penalties, from 1e-4 to 10 times the mean of Σ w q̃² over features, the one
-        whose models have the best NDCG@10 on queries that they have not seen, in five folds.
+        The penalty α > 0. By default five folds choose one of eleven penalties, from 1e-4 to 10 times the mean of Σ w
+        q̃² over features. Its models have the best NDCG@10 on queries that they have not seen.
     n_bins : int, default 64
         Most steps of a feature, from 2 to 65536.
     loss : {"squared", "softmax"}
@@ -58,8 +58,8 @@ class LinearRanker(ReferenceRanker):
     A missing value stands at the feature's median. Rows without label or weight are left out. NDCG@10 has linear gains
     where labels are below 0 or above 30. Explicit pairs are refused.
 
-    Cost: O(n F²) for each fold, whatever the number of penalties; for softmax O(n F²) for each of Newton's steps, some
-    three for each fold and penalty.
+    Cost: O(n F²) for each fold, whatever the number of penalties. For softmax it is O(n F²) for each of Newton's steps,
+    some three for each fold and penalty.
 
     Examples
     --------

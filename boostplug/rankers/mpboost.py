@@ -31,7 +31,7 @@ class MPBoostRanker(ReferenceRanker):
 
     - fits the stump :math:`f = a \cdot 1[x_k > \theta]` that minimises :math:`\sum_I w_{ij} (d_{ij} - (f_i - f_j))^2`
       (12), over all features and thresholds. Its value is :math:`a = \sum_{A_1} w d / \sum_{A_1} w`. The pairs
-      :math:`A_1` have i above the threshold and j below it; either grade may be the higher one, so a may be negative;
+      :math:`A_1` have i above the threshold and j below it. Either grade may be the higher one, so a may be negative;
     - updates :math:`w_{ij} \leftarrow w_{ij} e^{-d_{ij}(f_i - f_j)} / Z_t` (13).
 
     Theorem 1: the share of pairs in the wrong order, ties included, is at most :math:`\prod_t Z_t`.
@@ -67,11 +67,11 @@ class MPBoostRanker(ReferenceRanker):
     - Thresholds lie midway between neighbouring values. The paper uses the values themselves. Both separate the
       training documents alike, and other documents a little differently.
     - A pair has the weight √(w_i w_j) of its rows. The paper has no weights.
-    - Cuts that separate less than 2e-10 of the weight of all pairs are skipped: their gain would be lost in rounding.
+    - Cuts that separate less than 2e-10 of the weight of all pairs are skipped. Their gain would be lost in rounding.
       Ties go to the first feature, then to the lowest threshold.
 
-    Cost. A round takes O(F n K), and memory is O(n (F + K)), for n documents, F features and K grades in a query, or m
-    explicit pairs in place of n K. A round on a fold of OHSUMED (9,000 documents, 45 features, 3 grades) takes 5 ms.
+    Cost. A round takes O(F n K) time for n documents, F features and K grades in a query, or m explicit pairs in place
+    of n K. Memory is O(n (F + K)). A round on a fold of OHSUMED (9,000 documents, 45 features, 3 grades) takes 5 ms.
 
     Examples
     --------

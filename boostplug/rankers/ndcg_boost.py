@@ -33,7 +33,7 @@ _TRIES = 20  # largest number of consecutive samples that give a classifier with
 class NDCGBoostRanker(ReferenceRanker):
     r"""NDCG_Boost: boosting of two-valued classifiers on a smooth surrogate of the expected NDCG.
 
-    Valizadegan, Jin, Zhang, Mao, "Learning to rank by optimizing NDCG measure", NIPS 2009, Algorithm 1; equations are
+    Valizadegan, Jin, Zhang, Mao, "Learning to rank by optimizing NDCG measure", NIPS 2009, Algorithm 1. Equations are
     numbered as there. With G the gains, Z the ideal DCG of a query's list, σ the logistic function and
     :math:`\theta_{ij} = \sigma(1 - \sigma)` of :math:`F_i - F_j`, each round
 
@@ -56,7 +56,7 @@ class NDCGBoostRanker(ReferenceRanker):
         :math:`w_i > 0`, else 0 (the paper: -1). Samples of only one class are drawn again. A ``random_state`` of None
         is set from `random_state`.
     gain : {"exp2", "linear"} or callable, default "exp2"
-        G, as in `NDCG`. It must not fall as grades rise; the named ones refuse negative grades.
+        G, as in `NDCG`. It must not fall as grades rise. The named ones refuse negative grades.
     max_thresholds : int or None, default None
         Features with more cuts keep a random subset of this size. None: all cuts.
     random_state : int, RandomState or None, default None
@@ -74,23 +74,23 @@ class NDCGBoostRanker(ReferenceRanker):
     Notes
     -----
     - Stumps are 1 above their threshold. A stump that is 1 below is, up to a constant, the same one with a negative
-      weight: it has the opposite edge and α. So a `classifier` with a negative edge gets a negative α.
-    - α is infinite if one sum of (15) is 0; here it is clipped to ±10. Pairs of equal gains count in both sums, as (15)
-      has it: they add nothing to w or to the change of M, and make steps shorter.
-    - Training ends if the best stump has no edge. That happens if no stump separates documents of one query (both sums
-      of (15) are 0), or if scores are so far apart that all weights vanish. A `classifier` without an edge is trained
-      again on a new sample; after 20 such samples in a row, training ends. (A tree that minimises impurity often
-      predicts the same class on both sides of its split.)
+      weight. It has the opposite edge and α. So a `classifier` with a negative edge gets a negative α.
+    - α is infinite if one sum of (15) is 0. Here it is clipped to ±10. Pairs of equal gains count in both sums, as (15)
+      has it. They add nothing to w or to the change of M, and make steps shorter.
+    - Training ends if the best stump has no edge. That happens if no stump separates documents of one query: both sums
+      of (15) are 0. It also happens if scores are so far apart that all weights vanish. A `classifier` without an edge
+      is trained again on a new sample. After 20 such samples in a row, training ends. (A tree that minimises impurity
+      often predicts the same class on both sides of its split.)
     - Z has the discount 1/log2(1 + j). The paper leaves the base open; it changes only M.
     - A pair has the weight √(v_i v_j) of its rows. So M and H are weighted averages if the rows of each query have
       equal weights. Rows without a label or of weight 0 are left out. Queries without relevant documents count as 0 in
       M and H.
     - Explicit `pairs` are refused: w needs gains.
     - On OHSUMED (five folds, 100 rounds, no validation, the LETOR script's NDCG@3), the paper has .50. Sampling with
-      ``DecisionTreeClassifier(max_depth=1)`` gives .487 (mean of nine seeds, .473 to .498), with a depth of 2 .507
-      (three seeds); the best stumps by (17) give .457. Impurity prefers small pure leaves, whose steps are longer.
+      ``DecisionTreeClassifier(max_depth=1)`` gives .487 (mean of nine seeds, .473 to .498). With a depth of 2 it gives
+      .507 (three seeds). The best stumps by (17) give .457. Impurity prefers small pure leaves, whose steps are longer.
 
-    Cost. A round takes O(F n) for n documents and F features, and O(n log n) for the sums over pairs, which are not
+    Cost. A round takes O(F n) for n documents and F features. The sums over pairs take O(n log n), since pairs are not
     listed. Memory is O(F n). Sums over long lists have a relative error of 1e-9 for every pair, others are exact (see
     `boostplug.NDCGBoost`). 100,000 documents with 46 features and 5 grades take .1 s a round on one core.
 

@@ -108,7 +108,7 @@ class QuadraticBoundRanker(ReferenceRanker):
     loss : Loss, default QBRank(normalization="none")
         Any convex `boostplug.Loss`. Its Hessian is W: ≥ 0, and > 0 where the gradient is not 0.
     regressor : DecisionTreeRegressor, optional
-        A clone is fitted in each round; a ``random_state`` of None is set from `random_state`. Default: the paper's
+        A clone is fitted in each round. A ``random_state`` of None is set from `random_state`. Default: the paper's
         ``DecisionTreeRegressor(max_leaf_nodes=20)``, grown faster (see Notes).
     n_estimators : int, default 100
         Number of rounds.
@@ -129,9 +129,9 @@ class QuadraticBoundRanker(ReferenceRanker):
 
     Notes
     -----
-    - With a line search R falls in every round for any W > 0, because R is convex and η ≤ 1: a least-squares fit of
+    - With a line search R falls in every round for any W > 0, because R is convex and η ≤ 1. A least-squares fit of
       :math:`-\nabla R / W` with the weights W is a descent direction. So losses of any `Loss.hessian_kind` are
-      accepted; the kind decides what s = 1 means. Without a line search, R falls in every round only for "global"
+      accepted. The kind decides what s = 1 means. Without a line search, R falls in every round only for "global"
       (Theorem 1). A warning says so for "exact" and "model".
     - Losses whose gradient is not that of their value (`Loss.traits.gradient_of_value`) are refused. `NDCGBoost` is not
       convex: its line search finds a point with slope 0, which need not be the minimum.
@@ -140,17 +140,17 @@ class QuadraticBoundRanker(ReferenceRanker):
       data.
     - scikit-learn's trees do not split targets of a variance below 2e-16, but the unit of the labels does not matter.
       If the largest residual of the first round is not between 1/1024 and 1024, r is divided by a power of two of that
-      size, and ``alpha`` includes the power.
+      size. Then ``alpha`` includes the power.
     - Trees do not split between values of a feature that are at most 1e-7 apart: rescale such features.
     - The default trees are grown several times as fast as by scikit-learn. They are the same trees, except for splits
-      whose gains differ by at most 1e-11 of the node's squares. There scikit-learn decides by chance, and here the
-      first one wins: the earliest node, the lowest feature, missing values right, the lowest threshold. To use
-      scikit-learn's own tree, pass ``DecisionTreeRegressor(max_leaf_nodes=20)``.
+      whose gains differ by at most 1e-11 of the node's squares. There scikit-learn decides by chance. Here the first
+      one wins: the earliest node, the lowest feature, missing values right, the lowest threshold. To use scikit-learn's
+      own tree, pass ``DecisionTreeRegressor(max_leaf_nodes=20)``.
 
-    *The default step.* Algorithm 1 takes whole steps, η = 1, by default; the paper's experiments take .05. Whole steps
+    *The default step.* Algorithm 1 takes whole steps, η = 1, by default. The paper's experiments take .05. Whole steps
     fit the noise of the labels. The table has the test NDCG@10 after 1, 10 and 100 rounds, with the default trees and
-    loss. It is the mean over five sets: the MSLR sample, OHSUMED and MQ2008 (two folds each), Yandex and NFCorpus (300
-    training queries each).
+    loss. It is the mean over five sets. Of the MSLR sample, OHSUMED and MQ2008 there are two folds each, of Yandex and
+    NFCorpus 300 training queries each.
 
     ====== ===== ===== =====
     η      1     10    100
@@ -166,8 +166,8 @@ class QuadraticBoundRanker(ReferenceRanker):
     On folds that were not used to choose it, η = 1 gives .4570 after 100 rounds, and .05 gives .5837. Other losses may
     need another step. With an ``eval_set`` the best round is kept.
 
-    Cost. A round costs the regressor's fit (by default O(F n) for each level of the tree) and about ten gradients for
-    the line search.
+    Cost. A round costs the regressor's fit, by default O(F n) for each level of the tree. The line search costs about
+    ten gradients.
 
     Examples
     --------
@@ -234,7 +234,7 @@ class QBRankRanker(ReferenceRanker):
     preference_weight : float, default 0.5
         The paper's w, from 0 (only labels: gradient boosted regression trees) to 1 (only preferences).
     margin : "grade" or float, default "grade"
-        τ: "grade" is a pair's grade gap, or the margin of an explicit pair; a number is the τ of all pairs.
+        τ: "grade" is a pair's grade gap, or the margin of an explicit pair. A number is the τ of all pairs.
     normalization : {"none", "rows", "query", "documents"}, default "none"
         Total weight of the pairs of a query, as in `boostplug.QBRank`. "documents" is the paper's Remark on its own: a
         row has the target of `hessian` "average", and its weight in the data (1).
@@ -258,13 +258,13 @@ class QBRankRanker(ReferenceRanker):
     Notes
     -----
     "average", the default, is what the paper writes. Algorithm 2 puts a row into the training set of a round once for
-    each of its pairs, active or not, with the weight w, and once for its label, with the weight 1 - w. The same tree is
-    fitted to one copy of each row, with the average of these targets, :math:`r = -\nabla R / W`, and the sum W of their
-    weights.
+    each of its pairs, active or not, with the weight w. For its label it puts the row in once more, with the weight 1 -
+    w. The same tree is fitted to one copy of each row. It has the average of these targets, :math:`r = -\nabla R / W`,
+    and the sum W of their weights.
 
     Algorithm 1 needs a bound of the Hessian instead. In it a pair counts twice, because it couples two rows. "global"
     counts all pairs, and its quadratic lies above R everywhere. "bound" counts only the active pairs, and bounds the
-    Hessian at h. With a line search R falls in every round for all three; without it, only "global" guarantees that.
+    Hessian at h. With a line search R falls in every round for all three. Without it, only "global" guarantees that.
 
     The risk is ``QBRank(...).value``, summed over queries: with the factors of "rows" and "query", and without factors
     for "documents". With "documents" the tree may find no descent of R, and training ends.
@@ -272,8 +272,8 @@ class QBRankRanker(ReferenceRanker):
     Without preferences (w = 0, or none in the data) and with ``line_search=False`` this is scikit-learn's
     ``GradientBoostingRegressor(init="zero")`` with the same trees.
 
-    Cost. A round costs the tree's fit, O(F n) for each of its levels, and about ten gradients of QBRank, O(n log n)
-    each. Pairs from grades are not listed.
+    Cost. A round costs the tree's fit, O(F n) for each of its levels. It also costs about ten gradients of QBRank, O(n
+    log n) each. Pairs from grades are not listed.
 
     Examples
     --------
@@ -357,7 +357,7 @@ def line_search(
     """Return the smallest s > 0 that minimises R(scores + s · unit · direction), or 1 if `whole`; None if R stays.
 
     R' does not fall as s grows, so a bracket of its zero suffices, also at kinks. The slope is taken along the
-    direction without its unit: their product with a gradient in that unit might leave the range of float64.
+    direction without its unit. Their product with a gradient in that unit might leave the range of float64.
     """
     start = risk.gradient_hessian(scores, queries)[0]
     flat = _FLAT * float(np.abs(start) @ np.abs(direction))

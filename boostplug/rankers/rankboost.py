@@ -21,10 +21,10 @@ from boostplug.weak_rankers.stump import first_best
 class RankBoostRanker(ReferenceRanker):
     r"""RankBoost on decision stumps: the predecessors of Freund et al. (2003), and RankBoost+.
 
-    Connamacher et al., "RankBoost+: an improvement to RankBoost", Machine Learning 109 (2020); equations are numbered
-    in that paper. The critical pairs are those of different grades in one query, or `pairs`. Their weights
-    :math:`D_1` are proportional to :math:`\sqrt{w_i w_j}` of their rows. Each round picks a stump h with values 0 and
-    1; :math:`\varepsilon^+, \varepsilon^-, \varepsilon^0` are the total weights of the pairs that h ranks right, ranks
+    Connamacher et al., "RankBoost+: an improvement to RankBoost", Machine Learning 109 (2020). Equations are numbered
+    in that paper. The critical pairs are those of different grades in one query, or `pairs`. Their weights :math:`D_1`
+    are proportional to :math:`\sqrt{w_i w_j}` of their rows. Each round picks a stump h with values 0 and 1.
+    :math:`\varepsilon^+, \varepsilon^-, \varepsilon^0` are the total weights of the pairs that h ranks right, ranks
     wrong, and ties.
 
     - "discrete" (Rb-d): :math:`\alpha = \frac12 \ln(\varepsilon^+ / \varepsilon^-)` (14), on
@@ -46,9 +46,9 @@ class RankBoostRanker(ReferenceRanker):
     max_thresholds : int or None, default 255
         Features with more cuts keep a random subset of this size.
     allow_negative : bool, default True
-        True: choose the largest :math:`|\delta|`. A stump may then have a negative weight and prefer low values (the
-        paper's leaf labels by weighted majority vote, and Observation 1). False: only stumps that prefer high values.
-        RankBoost+ does not restrict its weights and ignores this.
+        True: choose the largest :math:`|\delta|`. A stump may then have a negative weight and prefer low values. (These
+        are the paper's leaf labels by weighted majority vote, and Observation 1.) False: only stumps that prefer high
+        values. RankBoost+ does not restrict its weights and ignores this.
     random_state : int, RandomState or None, default None
         Seed of the random subsets of `max_thresholds`, and of the order in which "plus" looks for independent stumps.
 
@@ -66,12 +66,12 @@ class RankBoostRanker(ReferenceRanker):
     Notes
     -----
     - α is infinite if a stump makes no error. It is then computed as if half a pair of mean weight were ranked right
-      and half a pair wrong, and ``undefined`` is 1. The paper leaves this open. To stop there would end Rb-d on small
-      tasks in its first rounds; an unbounded weight would let one stump outweigh all others.
+      and half a pair wrong. ``undefined`` is then 1. The paper leaves this open. To stop there would end Rb-d on small
+      tasks in its first rounds. An unbounded weight would let one stump outweigh all others.
     - Stumps that split the documents in pairs alike are one ranker. The authors' code also treats a stump as a
-      duplicate of a constant, and stops when one is chosen twice in a row. The paper and this class do not.
+      duplicate of a constant. It stops when one is chosen twice in a row. The paper and this class do not.
     - Linear dependence is tested by Gram-Schmidt with re-orthogonalisation on document vectors, centred by connected
-      component of the graph of pairs; not by the diagonal of a QR decomposition of pair vectors.
+      component of the graph of pairs. The diagonal of a QR decomposition of pair vectors is not used.
 
     Examples
     --------
@@ -105,7 +105,7 @@ class RankBoostRanker(ReferenceRanker):
         return efficient_steps(Descent(training.queries, cuts), candidates, training.random)
 
     def _classic(self, pairs: CriticalPairs, cuts: Cuts, candidates: Ints) -> Rounds:
-        """Run discrete or continuous RankBoost; steps are numbered by the lines of the paper's Algorithm 1."""
+        """Run discrete or continuous RankBoost. Steps are numbered by the lines of the paper's Algorithm 1."""
         scores = np.zeros(len(pairs.slope))
         e1, squares = 1.0, 0.0
         while len(candidates):

@@ -44,7 +44,7 @@ class Descent:
     Attributes
     ----------
     winner, loser : ndarray of shape (n_pairs,)
-        Rows of each pair; the pairs of one winner are mostly adjacent.
+        Rows of each pair. The pairs of one winner are mostly adjacent.
     weight : ndarray of shape (n_pairs,)
         Weights of sum 1.
     rows : ndarray
@@ -90,7 +90,7 @@ class Descent:
         return deltas
 
     def admit(self, cut: int, *, independent: bool = False) -> bool:
-        """Choose a cut if it is independent of the chosen ones; the caller may pass `independent` if it knows."""
+        """Choose a cut if it is independent of the chosen ones. The caller may pass `independent` if it knows."""
         above = self.cuts.above(cut)
         if not independent and not self.span.add(above[self.rows]):
             return False

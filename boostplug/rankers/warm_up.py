@@ -31,7 +31,7 @@ def warmup(progress: Callable[[str, float], object] | None = None) -> None:
     """Compile the kernels of losses, metrics and rankers for this machine, and keep them on disk for later processes.
 
     A second call takes a few seconds. It calls every registered loss on the data of `testing.check_loss` and on a long
-    list, then the metrics, the reference rankers and the reader of LETOR files.
+    list. Then it calls the metrics, the reference rankers and the reader of LETOR files.
 
     Parameters
     ----------

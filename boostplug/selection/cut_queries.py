@@ -1,4 +1,4 @@
-"""Queries that a fold has cut: a ranker is scored on other rows of queries that it was fitted on."""
+"""Queries that a fold has cut: a ranker is scored on other rows of its training queries."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -14,7 +14,7 @@ _MOST = 2 / 3  # of the scored queries
 
 
 class QuerySizes(NamedTuple):
-    """Ids and sizes of a table's queries, and the index label of the first row of each where the table has an index."""
+    """Ids and sizes of a table's queries, and the index label of the first row of each where labels tell rows apart."""
 
     ids: NDArray[Any]
     sizes: NDArray[np.int64]
@@ -37,19 +37,24 @@ def query_sizes(X: Any, qid: Any, boundaries: NDArray[np.int64]) -> QuerySizes |
     if qid is None:
         return None
     first = boundaries[:-1]
-    return QuerySizes(as_vector("qid", qid)[first], np.diff(boundaries), X.index[first] if hasattr(X, "iloc") else None)
+    labels = X.index[first] if hasattr(X, "iloc") and X.index.is_unique else None
+    return QuerySizes(as_vector("qid", qid)[first], np.diff(boundaries), labels)
 
 
 def warn_of_cut_queries(fitted: QuerySizes | None, scored: QuerySizes | None) -> None:
-    """Warn of scored queries of which `fit` has had another number of rows.
+    """Warn of scored queries of which `fit` has had another number of rows, and of ids that a transformer has changed.
 
     The ids of two tables may stand for different queries, so there is no warning for two tables. DataFrames are two
-    tables if first rows of both have the same index label. Others are if the ids number the queries of each, except
-    where both have the same ids and most scored queries are the shorter ones, as a fold of rows leaves them.
+    tables if first rows of both have the same index label. Others are if the ids number the queries of each. An
+    exception are the same ids in both with most scored queries shorter, as a fold of rows leaves them.
     """
     if fitted is None or scored is None:
         return
     known, here = (one.ids if one.ids.dtype.kind in "iuf" else one.ids.astype(str) for one in (fitted, scored))
+    whole = [one.dtype.kind == "U" or not (one % 1).any() for one in (known, here)]
+    if whole == [False, True]:
+        what = f"fit has had query ids such as {known[0]}, and the scored ones are such as {here[0]}"
+        warn_user(f"{what}: a transformer changes them, so cut queries cannot be seen; leave the ids out of it")
     ids, ours, theirs = np.intersect1d(known, here, return_indices=True)
     cut = ids[fitted.sizes[ours] != scored.sizes[theirs]]
     if fitted.labels is None or scored.labels is None:

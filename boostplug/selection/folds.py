@@ -58,8 +58,8 @@ def group_folds(
     """Return folds that never split a query, balanced in queries and in documents.
 
     Over scikit-learn's ``GroupKFold``: the sizes of the queries come along, and shuffled folds are balanced too.
-    Between any two folds the numbers of test queries differ by at most one, and the numbers of test documents by at
-    most the longest query. Shuffled folds of `Queries` also share those with different labels evenly; the numbers of
+    Between any two folds the numbers of test queries differ by at most one. The numbers of test documents differ by at
+    most the longest query. Shuffled folds of `Queries` also share those with different labels evenly. The numbers of
     documents then differ by at most twice the longest query.
 
     Parameters
@@ -88,7 +88,7 @@ def group_folds(
     -----
     - ``lgb.cv(params, dataset, folds=folds)`` (LightGBM's own folds split queries unless the objective is a built-in
       ranking one), ``GridSearchCV(estimator, grid, cv=folds)``, ``cross_validate(…, cv=folds)``.
-    - ``xgb.cv`` refuses ``folds=`` for a DMatrix with queries: it makes folds of whole queries by itself, so pass it
+    - ``xgb.cv`` refuses ``folds=`` for a DMatrix with queries. It makes folds of complete queries by itself, so pass it
       ``nfold=`` and ``seed=`` only. To train on these very folds, slice the matrix::
 
           for (train, test), groups in zip(folds, folds.groups):
@@ -134,7 +134,7 @@ def time_folds(qid: ArrayLike, time: ArrayLike, n_splits: int = 5) -> Folds:
     """Return folds that train on what came before, and test on what came after, in whole queries.
 
     The queries are cut by their time into n_splits + 1 blocks of about as many queries each. Each fold tests on one
-    block, from the second on, and trains on all blocks before it, as scikit-learn's ``TimeSeriesSplit`` does by rows.
+    block, from the second on. It trains on all blocks before it, as scikit-learn's ``TimeSeriesSplit`` does by rows.
     Queries of the same time are in the same block.
 
     Parameters
@@ -142,8 +142,8 @@ def time_folds(qid: ArrayLike, time: ArrayLike, n_splits: int = 5) -> Folds:
     qid : array-like of shape (n_rows,)
         Query id of each row, the rows of a query together.
     time : array-like of shape (n_rows,)
-        Time of each row: numbers, dates, or strings in ISO 8601 such as "2026-07-01T12:00"; the same for all rows of a
-        query.
+        Time of each row: numbers, dates, or strings in ISO 8601 such as "2026-07-01T12:00". All rows of a query have
+        the same.
     n_splits : int, default=5
         Number of folds, at least 1.
 
@@ -223,10 +223,10 @@ def blocks_by_time(times: NDArray[Any], shares: Sequence[float], what: str) -> I
 
 
 def _fold_of(sizes: Ints, first: NDArray[np.bool_], n_splits: int, random: np.random.Generator | None) -> Ints:
-    """Return the fold of each query; those that come `first` are divided first.
+    """Return the fold of each query. Those that come `first` are divided first.
 
-    Longest first, each block of `n_splits` queries gives one query to each fold. So whatever the order within a
-    block, the documents of two folds differ by the sum over blocks of (longest − shortest) at most, which telescopes.
+    Longest first, each block of `n_splits` queries gives one query to each fold. So whatever the order within a block,
+    the documents of two folds differ by the sum over blocks of (longest − shortest) at most. That sum telescopes.
     """
     order = np.arange(len(sizes)) if random is None else random.permutation(len(sizes))
     order = order[np.lexsort((-sizes[order], ~first[order]))]

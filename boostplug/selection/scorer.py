@@ -33,14 +33,14 @@ class RankingScorer(BaseEstimator):
     def __call__(
         self, estimator: Any, X: Any, y: Any, *, qid: Any = None, group: Any = None, sample_weight: Any = None
     ) -> float:
-        """Return the metric of the estimator's predictions; greater is better, so errors come with a minus.
+        """Return the metric of the estimator's predictions. Greater is better, so errors come with a minus.
 
         Parameters
         ----------
         estimator : object with ``predict``
         X : array-like of shape (n_rows, n_features)
             Given to ``estimator.predict`` as it is. A DataFrame may hold the ids as column ``qid``, or as the column
-            that the estimator's `fit` was given by name, as labels and weights too.
+            that the estimator's `fit` was given by name. So it is with labels and weights.
         y : array-like of shape (n_rows,)
             Grades.
         qid, group : array-like or str, optional
@@ -56,7 +56,8 @@ class RankingScorer(BaseEstimator):
         Warns
         -----
         UserWarning
-            If a ranker of ours was fitted on other rows of the queries, as where a fold has cut them.
+            If a ranker of ours was fitted on other rows of the queries, as where a fold has cut them. If a transformer
+            has changed the ids before its fit.
 
         Raises
         ------
@@ -80,7 +81,7 @@ class RankingScorer(BaseEstimator):
         return value if self.metric.greater_is_better else -value
 
     def _queries(self, given: Inputs, fitted: QuerySizes | None) -> Queries:
-        """Return labels, queries and weights; warn where a ranker was `fitted` on other rows of the queries.
+        """Return labels, queries and weights. Warn where a ranker was `fitted` on other rows of the queries.
 
         scikit-learn's `permutation_importance` permutes the column of ids too, in which rows of a query no longer stand
         together. The ids are then those of the call before, with the same labels: no feature, no importance.
@@ -103,8 +104,8 @@ class RankingScorer(BaseEstimator):
         Parameters
         ----------
         **requests : bool, str or None
-            For `qid` (True at first) and `sample_weight` (None at first): True requests it, False ignores it, None
-            makes it an error to pass it, and a string requests what is passed under that name.
+            For `qid` (True at first) and `sample_weight` (None at first). True requests it, and False ignores it. None
+            makes it an error to pass it. A string requests what is passed under that name.
 
         Returns
         -------
@@ -149,8 +150,9 @@ class RankingScorer(BaseEstimator):
 
 
 def _ranker_in(estimator: Any) -> Any:
-    """Return the last estimator within a pipeline or a search, else the estimator."""
-    inner = next((vars(estimator)[name] for name in ("best_estimator_", "steps") if name in vars(estimator)), None)
+    """Return the last estimator within a pipeline, a search or a selection of features, else the estimator."""
+    names = ("best_estimator_", "estimator_", "steps")
+    inner = next((vars(estimator)[name] for name in names if name in vars(estimator)), None)
     if inner is None:
         return estimator
     return _ranker_in(inner[-1][1] if isinstance(inner, list) else inner)
@@ -165,7 +167,7 @@ def make_scorer(metric: Metric) -> RankingScorer:
       ``cross_validate(…, params={"qid": qid})`` and ``GridSearchCV(…).fit(X, y, qid=qid)`` bring it. An estimator
       whose ``fit`` takes a `qid` requests it with ``set_fit_request(qid=True)``;
     - a column ``qid`` of a DataFrame X, as XGBoost has it, or the column that `fit` was given by name:
-      ``GridSearchCV(…).fit(X, y, qid="query_id")``; the estimator gets the column too.
+      ``GridSearchCV(…).fit(X, y, qid="query_id")``. The estimator gets the column too.
 
     Folds must not split a query: ``cv=bp.group_folds(qid, 5)``. The scorer warns where it sees that one did. Greater is
     better: the value of an error such as `LogLoss` comes with a minus.

@@ -23,7 +23,7 @@ _SEED = 0  # of the random order of queries
 
 
 class QuerySplit(NamedTuple):
-    """Division of a table by query, by the arguments of `compare`; without any, the number of queries decides."""
+    """Division of a table by query, by the arguments of `compare`. Without any, the number of queries decides."""
 
     split: Any = None
     folds: int | None = None
@@ -125,7 +125,7 @@ def _drawn_parts(n_queries: int, shares: Any, qid: str) -> Ints:
 
 
 def _named_parts(names: NDArray[Any], query: Ints, first: Ints, column: str) -> Ints:
-    """Return the part of each row from its name; `first` is the first row of each query."""
+    """Return the part of each row from its name. `first` is the first row of each query."""
     part = np.array([_NAMES.get(str(name).strip().lower(), -1) for name in names])
     if (part < 0).any():
         wrong = shown(str(names[np.argmin(part)]))
@@ -166,7 +166,7 @@ def split_queries(
         "test"; or a column of times, by which the first 60 % of the queries train and the last 20 % test. Default: the
         shares (.6, .2, .2).
     folds : int, optional
-        Number of folds, from 3, in place of `split`: each query is in the test part of one fold, and in the validation
+        Number of folds, from 3, in place of `split`. Each query is in the test part of one fold, and in the validation
         part of another one. They are the folds of ``compare(data, folds=…)``.
     label : str or array-like of shape (n_rows,), optional
         The column of the labels, or the labels, for `folds`, which share the queries with different labels evenly.

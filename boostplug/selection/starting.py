@@ -99,9 +99,9 @@ def starting_params(
 ) -> dict[str, Any]:
     """Return parameters for `LGBMRanker` or `XGBRanker` that fit the kind and the number of the labels.
 
-    The fewer labels there are, and the less each of them says, the less should a tree learn from it: it has fewer
-    leaves, and its splits are random, by columns or by thresholds. The values are those that ranked best on public
-    data sets (docs/results/fitting_trees.md).
+    With fewer labels, or labels that say less, a tree must learn less from each. So it has fewer leaves. Its splits are
+    random, by columns or by thresholds. The values are those that ranked best on public data sets
+    (docs/results/fitting_trees.md).
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ def starting_params(
     -------
     dict
         For ``LGBMRanker(**params)`` or ``XGBRanker(**params)``: the objective, the trees, and the metric to stop on
-        where it is not NDCG@10. ``n_estimators`` is the most rounds, for early stopping, which `fit_folds` has; without
+        where it is not NDCG@10. ``n_estimators`` is the most rounds, for early stopping, which `fit_folds` has. Without
         a validation set they are too many.
 
     Raises

@@ -20,7 +20,7 @@ class Cuts:
     A feature is cut midway between neighbouring values, and also below its smallest value if some are missing. Features
     are read in single precision, as in the trees of both frameworks and of scikit-learn. A threshold is moved by up to
     half a unit in the last place, to where rounding to single precision changes sides. So a number falls on the same
-    side in single and in double precision, here, in LightGBM (double) and in XGBoost (single).
+    side in single and in double precision: here, in LightGBM (double) and in XGBoost (single).
 
     Parameters
     ----------
@@ -95,10 +95,10 @@ class Cuts:
         return out
 
     def distinct(self, rows: Ints) -> Ints:
-        """Return the first cut of each kind; cuts of one kind split `rows` into the same two parts.
+        """Return the first cut of each kind. Cuts of one kind split `rows` into the same two parts.
 
         Which part is above does not matter. A cut with all of `rows` on one side is left out. Cuts are compared by two
-        sums of random integers of the rows above, exact in float64; two of a million rows' n cuts are taken for one
+        sums of random integers of the rows above, exact in float64. Two of a million rows' n cuts are taken for one
         with a probability below n² / 2⁶⁵.
         """
         keys = np.zeros((2, self.codes.shape[1]))

@@ -10,10 +10,10 @@ from boostplug.core.checks import check_integer
 
 @dataclass(frozen=True)
 class Feature:
-    """The value of one feature as a score; a missing value counts as 0.
+    """The value of one feature as a score. A missing value counts as 0.
 
     0 is the smallest value of LETOR's normalised features. Linear models of both frameworks also add nothing for a
-    missing value, so an ensemble of features converts to them exactly.
+    missing value. So an ensemble of features converts to them exactly.
 
     Parameters
     ----------

@@ -1,13 +1,13 @@
 r"""`TreeGrower`: regression trees by weighted least squares, those of scikit-learn's `DecisionTreeRegressor`.
 
 A tree grows best first: the leaf whose split gains most is split next. Take a cut of a node of weight W. The rows below
-it have the weight L, and their weighted targets minus the node's mean sum to S; those above sum to -S. The weighted
+it have the weight L, and their weighted targets minus the node's mean sum to S. Those above sum to -S. The weighted
 squares about the means fall by
 
 .. math:: \frac{S^2}{L} + \frac{S^2}{W - L} = \frac{S^2\, W}{L\, (W - L)} .
 
-For each feature, rows are added to a bin for each value, and a bit marks bins that are not empty. Running sums over
-these bins give the cuts of the node. So m rows take O(m + n_values / 64), without sorting.
+For each feature, rows are added to a bin for each value. A bit marks bins that are not empty. Running sums over these
+bins give the cuts of the node. So m rows take O(m + n_values / 64), without sorting.
 """
 
 import math
@@ -41,7 +41,7 @@ class _Nodes(NamedTuple):
     Attributes
     ----------
     feature, threshold, missing_left, below : ndarray of shape (n_nodes,)
-        The node's best split, made or not. Values up to the threshold go left; `below` is their largest code. With an
+        The node's best split, made or not. Values up to the threshold go left. `below` is their largest code. With an
         infinite threshold only missing values go right.
     left, right : ndarray of shape (n_nodes,)
         -1 at leaves.
@@ -108,7 +108,7 @@ class TreeGrower:
     """Least-squares regression trees, grown best first, on one training set.
 
     They are the trees of scikit-learn's ``DecisionTreeRegressor(max_leaf_nodes=…)``, node by node. Thresholds lie
-    midway between values of the node. Missing values go to the side where they fit better; if the node has none of a
+    midway between values of the node. Missing values go to the side where they fit better. If the node has none of a
     feature, they go with more rows. Neither targets of a variance below 2.2e-16 are split, nor values that are at most
     1e-7 apart.
 
@@ -125,9 +125,9 @@ class TreeGrower:
 
     Notes
     -----
-    Memory: each entry of X has a code of 1 byte (up to 256 values of the feature), 2 (up to 65,536) or 4; each distinct
-    value takes 4. The constructor takes up to 4 more per entry while it runs. A tree takes 28 bytes per row. A thread
-    takes 16 bytes per value of the feature with the most values.
+    Memory: each entry of X has a code of 1 byte (up to 256 values of the feature), 2 (up to 65,536) or 4. Each distinct
+    value takes 4 bytes. The constructor takes up to 4 more per entry while it runs. A tree takes 28 bytes per row. A
+    thread takes 16 bytes per value of the feature with the most values.
     """
 
     def __init__(self, X: NDArray[np.float32], max_leaf_nodes: int) -> None:
@@ -269,7 +269,7 @@ def _search_feature(
 def _advance(
     codes: Any, start: Any, value: Any, targets: Any, weight: Any, search: Any, nodes: Any, n_nodes: int
 ) -> int:  # no tuple: numba 0.60 confuses the types of codes in it
-    """Set the splits of the newest nodes, and split the leaf that gains most; return the number of nodes.
+    """Set the splits of the newest nodes, and split the leaf that gains most. Return the number of nodes.
 
     The first call makes the root.
     """
@@ -323,7 +323,7 @@ def _settle(start: Any, value: Any, search: Any, nodes: Any, node: int, part: in
 
 @inlined()
 def _part(codes: Any, start: Any, value: Any, search: Any, nodes: Any, node: int) -> int:
-    """Move the rows that a node's split sends left before the others; return the first index of the others.
+    """Move the rows that a node's split sends left before the others. Return the first index of the others.
 
     If no value of the node is missing, later missing values go with more rows.
     """

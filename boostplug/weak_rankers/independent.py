@@ -50,7 +50,7 @@ class IndependentSet:
         return out.reshape(np.shape(vectors))
 
     def add(self, vector: ArrayLike) -> bool:
-        """Add a vector if it is independent of the set; return whether it was added."""
+        """Add a vector if it is independent of the set. Return whether it was added."""
         return bool(self.add_each(np.asarray(vector)[np.newaxis]))
 
     def add_each(self, vectors: ArrayLike) -> list[int]:
@@ -89,6 +89,6 @@ class IndependentSet:
 
 
 def _product(a: Floats, b: Floats) -> Floats:
-    """Return ``a @ b``; a single row in this thread, since the threads of a BLAS spin for milliseconds after it."""
+    """Return ``a @ b``, of a single row in this thread: the threads of a BLAS spin for milliseconds after it."""
     product: Floats = a @ b if a.size > a.shape[-1] else np.einsum("...j,jk->...k", a, b)
     return product

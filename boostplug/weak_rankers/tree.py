@@ -15,9 +15,9 @@ from boostplug.weak_rankers.stump import rounding_edges
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Tree:
-    """A binary tree: a row goes left if the node's feature is at most its threshold; its leaf's value is its score.
+    """A binary tree: a row goes left if the node's feature is at most its threshold.
 
-    Nodes are numbered from the root, 0; children come after their parents.
+    The value of its leaf is its score. Nodes are numbered from the root, 0. Children come after their parents.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ class Tree:
         A classifier's leaves are 1 where it predicts its second class, else 0.
 
         scikit-learn rounds X to single precision first. Here thresholds lie where that rounding changes sides, as in
-        `Cuts`, so that a number has the same prediction in either precision.
+        `Cuts`. So a number has the same prediction in either precision.
 
         Raises
         ------
@@ -119,7 +119,7 @@ class Tree:
         value: Floats,
         missing_left: NDArray[np.bool_],
     ) -> Self:
-        """Return the tree of splits found in single precision; the threshold inf sends all known values left."""
+        """Return the tree of splits found in single precision. The threshold inf sends all known values left."""
         leaf = left < 0
         below = np.where(leaf, 0.0, threshold)
         below[np.isnan(below)] = -np.inf  # scikit-learn before 1.9: NaN separates missing values from known ones

@@ -143,7 +143,7 @@ class LightGBM(Framework):
     modes = (
         {"boosting": "dart"},
         {"linear_tree": True},
-        {"use_quantized_grad": True},
+        {"use_quantized_grad": True, "quant_train_renew_leaf": True},
         {"data_sample_strategy": "goss"},
         {"monotone_constraints": [1, 0, 0, 0], "extra_trees": True, "bagging_fraction": 0.7, "bagging_freq": 1},
     )

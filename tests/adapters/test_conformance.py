@@ -383,9 +383,26 @@ def test_grid_search_with_routed_qid(F):
 # --- saved models -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("F", "suffix"), [(F, suffix) for F in FRAMEWORKS.values() for suffix in F.suffixes])
+every_file = pytest.mark.parametrize(
+    ("F", "suffix"), [(F, suffix) for F in FRAMEWORKS.values() for suffix in F.suffixes]
+)
+
+
+@every_file
 def test_saved_models_load_in_the_plain_framework(F, suffix, tmp_path):
     ranker, path = F.fit(LOSS), tmp_path / f"model.{suffix}"
     F.booster(ranker).save_model(path)
     for predicted in F.loaded(path):
         np.testing.assert_array_equal(predicted, ranker.predict(X))
+
+
+@every_file
+def test_an_early_stopped_model_is_saved_as_far_as_predict_uses_it(F, suffix, tmp_path):
+    metric = {"lightgbm": bp.NDCG(3), "xgboost": ["ndcg@3", bp.NDCG(3)]}[F.name]
+    ranker, path = F.fit(LOSS, n_estimators=40, valid=VALID, metric=metric, patience=4), tmp_path / f"model.{suffix}"
+    n_rounds = F.n_rounds(ranker)  # LightGBM has dropped the others by itself
+    assert F.rounds_of_best(ranker) == n_rounds - 4 * (F.name == "xgboost") < 36
+    getattr(ranker, "save_model", F.booster(ranker).save_model)(path)
+    for predicted in F.loaded(path):
+        np.testing.assert_array_equal(predicted, ranker.predict(X))
+    assert F.n_rounds(ranker) == n_rounds  # the ranker keeps them

@@ -111,6 +111,20 @@ def test_rows_below_a_position_are_left_out():
     assert found == correction(cut, propensity=THETA, scores=scores[cut.document])
 
 
+def test_it_prints_as_a_table():
+    log, scores = log_of(2_000), DATA.y + NOISE[0]
+    found = correction(log, propensity=THETA, scores=scores[log.document])
+    lines = {line.split()[0]: line for line in str(found).splitlines()}
+    assert list(lines) == list(found._fields)
+    for name, line in lines.items():
+        value = found.expected[found.power] if name == "expected" else getattr(found, name)
+        assert float(line.split()[1].replace(",", "")) == pytest.approx(value, rel=0.01)
+    assert f"{found.expected[0.0]:.3g} at power 0, {found.expected[1.0]:.3g} at 1" in lines["expected"]
+    assert max(map(len, lines.values())) <= 88
+    assert f"power={found.power}, ridge=" in repr(found)
+    assert "prior_scale" not in str(correction(log, propensity=THETA))
+
+
 def test_mistakes():
     with pytest.raises((TypeError, ValueError), match="log"):
         correction([1, 0], propensity=THETA)

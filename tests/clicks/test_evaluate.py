@@ -45,7 +45,7 @@ def test_precision_in_exact_arithmetic():
     # Page 1: of the clicks only the one that moved to the top counts, 4/2. Page 2: 2/2. Page 3: 1/2.
     assert Fraction(found.estimate).limit_denominator(10**6) == Fraction(2 + 1 + Fraction(1, 2)) / 3
     assert found.n_clicks == 4
-    assert found.effective_sample_size == pytest.approx(8**2 / (1 + 16 + 4 + 1))
+    assert found.effective_sample_size == pytest.approx((0 + 4 + 2 + 1) ** 2 / (16 + 4 + 1))
     assert found.largest_weight == 4.0
 
 
@@ -122,6 +122,31 @@ def test_intervals_hold_the_truth_as_often_as_they_say():
     assert 32 <= held < 40
 
 
+def test_the_effective_sample_size_is_large_for_the_order_that_was_shown_and_small_for_its_reverse():
+    for log in logs(3):
+        random = np.random.default_rng(0).normal(size=log.n_rows)
+        orders = {"shown": -log.position, "random": random, "reversed": log.position}
+        found = evaluate(orders, log, propensity=INVERSE, n_bootstrap=1)
+        sizes = [found[name].effective_sample_size for name in orders]
+        assert found["shown"].n_clicks > sizes[0] > 1.3 * sizes[1] > 1.5 * sizes[2]
+
+
+@pytest.mark.parametrize("order", [-1.0, 1.0])
+@pytest.mark.parametrize("ties", ["average", "order"])
+def test_the_standard_error_for_clicks_that_come_seldom_is_one_over_the_root_of_the_effective_sample_size(order, ties):
+    rng, n_pages = np.random.default_rng(0), 2000
+    position = np.tile(np.arange(1, 11), n_pages)
+    scores, chance = order * (position // 2), 0.03 * rng.random(len(position)) / position
+    estimates, expected = [], []
+    for _ in range(300):
+        log = ClickLog(rng.random(len(position)) < chance, group=[10] * n_pages, position=position)
+        found = evaluate(scores, log, metric=bp.DCG(10, ties=ties), propensity=INVERSE, n_bootstrap=1)
+        estimates.append(found.estimate)
+        expected.append(found.estimate / np.sqrt(found.effective_sample_size))
+    # The standard deviation of 300 numbers has a relative standard error of 4 %.
+    assert np.std(estimates, ddof=1) == pytest.approx(np.sqrt(np.mean(np.square(expected))), rel=0.16)
+
+
 def test_rankers_are_compared_with_the_first():
     log = logs(1)[0]
     random = np.random.default_rng(0).normal(size=log.n_rows)
@@ -190,7 +215,8 @@ def test_revenue_by_hand():
     found = evaluate(NEW, LOG, click_value=[5, 0, 2, 0, 0, 4, 0], metric=bp.DCG(3), propensity=THETA)
     values = [D[2] * 1 * 5 + D[0] * 4 * 2, 0, (D[0] + D[1]) / 2 * 1 * 4]
     assert found.estimate == pytest.approx(sum(values) / 3, rel=1e-14)
-    assert found.effective_sample_size == pytest.approx((5 + 8 + 4) ** 2 / (25 + 64 + 16))
+    added = np.array([D[2] * 5, D[0] * 8, 0, (D[0] + D[1]) / 2 * 4])
+    assert found.effective_sample_size == pytest.approx(added.sum() ** 2 / (added**2).sum())
     assert found.n_clicks == 4
 
 

@@ -1,10 +1,17 @@
 """Clicks as labels: without propensities a warning is given; with them the metric is what the clicks estimate."""
 
+import json
+
 import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from reports import QUICK, names_of, row_of
+from typer.testing import CliRunner
 
 import boostplug as bp
+from boostplug.cli.app import app
 from boostplug.comparison.inputs.columns import TableColumns
 from boostplug.comparison.inputs.folds import LoadedData
 
@@ -56,8 +63,8 @@ def test_weighed_clicks_are_the_estimate_of_evaluate_and_the_call_makes_them_aga
     for k in (3, 10):
         estimate = bp.clicks.evaluate(scores, log, metric=bp.DCG(k), propensity=np.maximum(THETA, 0.1))
         assert values[f"DCG@{k}(linear).on(ips)"]["mean"] == pytest.approx(estimate.estimate, rel=1e-6)
-    size = f"effective sample size: {estimate.effective_sample_size:,.0f} clicks"
-    assert any(note.startswith("test holds") and size in note for note in document["notes"])
+    about = f"test holds {estimate.n_clicks:,} clicks. Each counts 1/propensity of its position, at most 10"
+    assert any(note.startswith(about) for note in document["notes"])
     again = eval(document["call"], {"bp": bp, "train": train, "valid": valid, "test": test})  # noqa: S307 (ours)
     assert row_of(again, "RankNet")["test"] == row_of(weighed, "RankNet")["test"]
 
@@ -102,6 +109,81 @@ def test_the_default_losses_correct_the_bias_more_and_less(parts):
     ]
 
 
+# --- clicks train, judgements choose and judge ------------------------------------------------------------------------
+
+NAMED = {"label": "y", "qid": "page", "position": "shown_at"}
+
+
+@pytest.fixture(scope="module")
+def judged(parts):
+    """The training pages, and two judged parts without positions."""
+    return parts[0], *bp.split_queries(parts[3], split=(0.5, 0.25, 0.25))[:2]
+
+
+def as_frame(data, **more):
+    return pd.DataFrame(data.X).add_prefix("f").assign(y=data.y, page=np.asarray(data.qid).astype(str), **more)
+
+
+@pytest.mark.parametrize("kind", ["absent", "empty", "None", "polars", "pyarrow", "folds", "CSV", "command"])
+def test_positions_are_asked_of_the_clicks_and_not_of_judged_tables(judged, kind, tmp_path):
+    expected = compared(*judged, losses=bp.Unbiased())
+    empty = {"empty": {"shown_at": np.nan}, "pyarrow": {"shown_at": np.nan}, "None": {"shown_at": None}}.get(kind, {})
+    train = as_frame(judged[0], shown_at=judged[0].position)
+    tables = [train, *(as_frame(part, **empty) for part in judged[1:])]
+    if kind in ("CSV", "command"):
+        paths = [str(tmp_path / f"{name}.csv") for name in ("train", "valid", "test")]
+        for table, path in zip(tables, paths, strict=True):
+            table.to_csv(path, index=False)
+        tables = paths
+    convert = {"polars": pl.from_pandas, "pyarrow": pa.Table.from_pandas}.get(kind, lambda table: table)
+    tables = [convert(table) for table in tables]
+    if kind == "command":
+        given = dict(zip(("train", "valid", "test"), tables, strict=True), **NAMED, rounds=60, seeds=1)
+        given |= {"losses": "Unbiased()", "baselines": "rank:ndcg", "frameworks": "xgboost", "num-threads": 1}
+        given |= {"early-stopping-rounds": 10, "json": tmp_path / "result.json"}
+        command = [word for name, value in given.items() for word in (f"--{name}", str(value))]
+        done = CliRunner().invoke(app, ["compare", *command])
+        assert done.exit_code == 0, done.output
+        document = json.loads((tmp_path / "result.json").read_text())
+    else:
+        result = compared(*([[tables]] if kind == "folds" else tables), losses=bp.Unbiased(), **NAMED)
+        document = result.document
+    assert [method["test"] for method in document["methods"]] == [row["test"] for row in expected.document["methods"]]
+    assert not any("that were shown" in warning for warning in document["warnings"])
+    assert any("without positions (valid and test)" in note for note in document["notes"])
+
+
+def test_positions_are_asked_of_training_tables_and_of_one_table(judged):
+    train, valid, test = (as_frame(part) for part in judged)
+    clicked = train.assign(shown_at=judged[0].position)
+    for given in ((train, valid, test), (train,)):
+        with pytest.raises(ValueError, match="there is no column 'shown_at' for position"):
+            compared(*given, **NAMED)
+    for given in (
+        (clicked, valid.assign(shown_at=[1, *[np.nan] * (len(valid) - 1)]), test),
+        (clicked.assign(shown_at=np.nan),),
+    ):
+        with pytest.raises(ValueError, match=r"position\[\d\] = nan is not a position"):
+            compared(*given, **NAMED)
+    with pytest.raises(ValueError, match=r"leave out label, or pass tables as RankingData.from_frame\(…\), too"):
+        compared(clicked, *judged[1:], **NAMED)
+    for other in ("weight", "today"):
+        with pytest.raises(ValueError, match=f"valid: there is no column 'f0_too' for {other}"):
+            compared(clicked.assign(f0_too=1.0), valid, test, **NAMED, **{other: "f0_too"})
+    mixed = bp.RankingData.from_frame(clicked, **NAMED), *judged[1:]
+    result = compared(*mixed, rounds=300)
+    assert any(method["p"] is not None for method in result.document["methods"])
+    assert not any("shares" in warning for warning in result.document["warnings"])  # whose queries the pages are of
+
+
+def test_propensities_of_training_clicks_make_the_default_losses_for_judgements(judged):
+    result = compared(*judged, losses=None, propensity=THETA, rounds=1)
+    methods = [loss.method for loss in trained(result).values() if isinstance(loss, bp.Unbiased)]
+    assert methods == ["ips", "ips", "ips", "ips", "additive", "additive", "additive"]
+    settings = result.document["settings"]
+    assert (settings["validation_metric"], settings["metric"]) == ("NDCG@10", "NDCG@10")
+
+
 def test_named_losses_train_with_the_propensities_that_judge(parts):
     theta = tuple((THETA**0.5).tolist())
     own = "Unbiased(method='ips', propensity=(1.0, .5, .4, .3, .2, .2, .2, .2, .2, .2))"
@@ -128,7 +210,7 @@ def test_what_cannot_be_estimated_is_refused(parts):
         ((train, valid, test), {"propensity": [1.0, 0.5]}, r"position\[\d+\] = 3 has no propensity"),
         ((train, valid, test), {"propensity": THETA, "metric": "MAP"}, "estimate only DCG"),
         ((train, valid, test), {"propensity": []}, "propensity is empty"),
-        ((truth, truth, truth), {"propensity": THETA}, "neither has positions"),
+        ((truth, truth, truth), {"propensity": THETA}, "no part has positions"),
         ((further, valid, test), {"propensity": THETA, "losses": None}, "= 11 has no propensity"),
     ):
         with pytest.raises(ValueError, match=words):

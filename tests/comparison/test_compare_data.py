@@ -253,6 +253,10 @@ def test_the_recommended_method_is_fitted_on_categories(frame, framework):
     table = features if framework == "lightgbm" else xgb.DMatrix(features, enable_categorical=True)
     mean = np.mean([as_booster(run.model.encode()).predict(table) for run in found.outcomes.runs], axis=0)
     np.testing.assert_allclose(found.model.predict(table), mean, rtol=1e-4, atol=1e-6)
+    if framework == "lightgbm" or hasattr(xgb.Booster, "get_categories"):
+        other = features.assign(shop=features["shop"].cat.set_categories(["z", "x", "y"]))
+        other = other if framework == "lightgbm" else xgb.DMatrix(other, enable_categorical=True)
+        np.testing.assert_array_equal(found.model.predict(other), found.model.predict(table))
 
 
 def in_one_split(given):

@@ -1,5 +1,6 @@
 """Both rankers on two workers: the model and the metrics of one machine, and what is refused; then each on its own."""
 
+import json
 import os
 from dataclasses import dataclass
 
@@ -405,6 +406,8 @@ def test_categories_with_a_validation_set_that_lies_on_one_worker(client):
     kind = pd.CategoricalDtype([f"c{i}" for i in range(12)])
     train, valid = (f.assign(f0=(f["f0"] * 4).map("c{:.0f}".format).astype(kind)) for f in (TRAIN, VALID))
     ranker, _ = judged(client, bp.RankNet(), train, valid, enable_categorical=True, eval_metric=bp.NDCG(5))
+    kept = ranker.to_local().get_booster().attr("category_lists")  # for services
+    assert json.loads(kept) == {"0": [*kind.categories]}
     with pytest.raises(ValueError, match=r"eval_set\[0\]'s X has 1 partitions with rows for 2 workers, .*repartition"):
         ranker.fit(**arguments(on_workers(client, train)), **validation(on_workers(client, valid, (40,))))
 
@@ -445,3 +448,8 @@ def test_features_are_chosen_on_collections_too(client, name):
     assert local.features == ["b", "a"]
     np.testing.assert_array_equal(ranker.predict(whole).compute(), local.predict(frame[["a", "b"]]))
     assert ranker.score(whole) == pytest.approx(local.score(frame))
+    judged = frame["b"] > 0
+    missing = frame.assign(grade=frame["grade"].where(judged))
+    assert ranker.score(missing, labelled=judged) == local.score(frame, labelled=judged)
+    with pytest.raises(TypeError, match="takes no labelled"):
+        ranker.score(whole, labelled=judged)

@@ -127,6 +127,16 @@ def test_logs_of_ndcg_are_what_the_guide_says_with_weights(some):
     assert bp.Metric.parse("NDCG(empty='unweighted')@10") == bp.NDCG(10, empty="unweighted")
 
 
+def kaggles_map(k, group, relevant, scores):
+    """Return the mean of Kaggle's apk: hits add the precision at their rank, over min(relevant documents, k)."""
+    values = []
+    for start, size in zip(np.cumsum(group) - group, group, strict=True):
+        ranked = relevant[start : start + size][np.argsort(-scores[start : start + size])]
+        total = sum(ranked[: j + 1].sum() / (j + 1) for j in range(k) if ranked[j])
+        values.append(total / min(ranked.sum(), k) if ranked.any() else 0.0)
+    return np.mean(values)
+
+
 def test_logs_of_map_and_precision_are_what_the_guide_says(some):
     group, grades, scores = some
     relevant = (grades > 1).astype(float)
@@ -134,9 +144,20 @@ def test_logs_of_map_and_precision_are_what_the_guide_says(some):
     whole = bp.MAP(empty=1)(scores, queries)
     assert whole == pytest.approx(log_of_xgboost("map", group, relevant, scores), abs=1e-6)
     assert whole == pytest.approx(log_of_lightgbm("map", 100, group, relevant, scores), abs=1e-6)
-    at_3 = bp.MAP(3).per_query(scores, queries) * np.add.reduceat(relevant, queries.boundaries[:-1])
-    at_3 = np.where(np.isnan(at_3), 1.0, at_3 / np.minimum(3, np.add.reduceat(relevant, queries.boundaries[:-1])))
-    assert at_3.mean() == pytest.approx(log_of_xgboost("map@3", group, relevant, scores), abs=1e-6)
-    assert at_3.mean() == pytest.approx(log_of_lightgbm("map", 3, group, relevant, scores), abs=1e-6)
+    at_3 = bp.MAP(3, divisor="reachable", empty=1)(scores, queries)
+    assert at_3 == pytest.approx(log_of_xgboost("map@3", group, relevant, scores), abs=1e-6)
+    assert at_3 == pytest.approx(log_of_lightgbm("map", 3, group, relevant, scores), abs=1e-6)
+    assert abs(at_3 - bp.MAP(3, empty=1)(scores, queries)) > 1e-2
+    none = bp.MAP(3, divisor="reachable", empty=0)(scores, queries)
+    assert none == pytest.approx(log_of_xgboost("map@3-", group, relevant, scores), abs=1e-6)
+    weight = np.array([0.5, 3.0, 1.5, 0.7])
+    of_weights = bp.MAP(3, divisor="reachable", empty=1)(scores, bp.Queries(relevant, group=group, weight=weight))
+    assert of_weights == pytest.approx(log_of_xgboost("map@3", group, relevant, scores, weight), abs=1e-6)
+    assert of_weights == pytest.approx(log_of_lightgbm("map", 3, group, relevant, scores, weight), abs=1e-6)
+    graded = bp.MAP(3, divisor="reachable", empty=1)(scores, bp.Queries(grades, group=group))
+    assert graded == pytest.approx(log_of_lightgbm("map", 3, group, grades, scores), abs=1e-6)
+    with pytest.raises(xgb.core.XGBoostError, match="binary labels"):
+        log_of_xgboost("map@3", group, grades, scores)
+    assert none == pytest.approx(kaggles_map(3, group, relevant, scores), abs=1e-12)
     precision = log_of_xgboost("pre@3", group, relevant, scores)
     assert bp.Precision(3, empty=0)(scores, queries) == pytest.approx(precision, abs=1e-6)

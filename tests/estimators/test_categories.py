@@ -5,6 +5,8 @@ import pandas as pd
 import pytest
 from adapters.harness import FRAMEWORKS, every_framework, lgb, xgb
 
+import boostplug as bp
+
 RNG = np.random.default_rng(0)
 QID = np.repeat(np.arange(30), 10)
 KINDS = ("red", "green", "blue", "grey")
@@ -93,6 +95,21 @@ def test_a_loaded_model_of_xgboost_knows_its_categories(tmp_path):
     np.testing.assert_array_equal(loaded.predict(REORDERED), ranker.predict(X))
     with pytest.warns(UserWarning, match="'grey'"):
         loaded.predict(WITH_GREY)
+
+
+@every_framework
+def test_a_model_cut_at_its_best_iteration_knows_its_categories(F, tmp_path):
+    """Slices of XGBoost's boosters forget them (dmlc/xgboost#12462), and would read other codes."""
+    if F is XGBOOST:
+        known_by_boosters()
+    ranker = fit(F, valid=(X, 4 - Y, QID), metric=[bp.NDCG(3)], patience=3, n_estimators=20)
+    expected, path = ranker.predict(X), tmp_path / f"model.{F.suffixes[0]}"
+    assert F.rounds_of_best(ranker) < 17
+    np.testing.assert_array_equal(ranker.export().predict(REORDERED), expected)
+    getattr(ranker, "save_model", F.booster(ranker).save_model)(path)
+    table = REORDERED if F is LIGHTGBM else xgb.DMatrix(REORDERED, enable_categorical=True)
+    np.testing.assert_array_equal(type(F.booster(ranker))(model_file=path).predict(table), expected)
+    np.testing.assert_allclose(bp.mean_model([ranker, ranker]).predict(table), expected, rtol=1e-5, atol=1e-6)
 
 
 @pytest.mark.parametrize("source", [fit, plain], ids=["ranker", "booster"])

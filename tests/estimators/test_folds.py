@@ -170,7 +170,7 @@ def test_rows_without_label_are_trained_and_stopped_without(F):
     fast = ranker(F, n_estimators=20, learning_rate=0.5)
     mean, other, plain = (
         fit_folds(F, fast, y=labels, labelled=which, early_stopping_rounds=3)
-        for labels, which in ((Y, labelled), (np.where(labelled, Y, 9.0 - Y), labelled), (Y, None))
+        for labels, which in ((Y, labelled), (np.where(labelled, Y, np.nan), labelled), (Y, None))
     )
     assert mean.fold_rankers_[0].evals_result_ == other.fold_rankers_[0].evals_result_
     np.testing.assert_array_equal(mean.predict(X), other.predict(X))

@@ -1,5 +1,7 @@
 """Options of the frameworks' own objectives beside our losses, misspelt parameters, and aliases."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from adapters.harness import FRAMEWORKS, GROUP, LOSS, VALID, X, Y, every_framework, lgb
@@ -45,12 +47,50 @@ def test_built_in_objectives_keep_them(F):
 
 
 def test_bagging_by_query_is_refused():
-    """By LGBMRanker, which knows its parameters, and where a Dataset shows those of its training."""
+    """By LGBMRanker and `compare`, which know the parameters, and where a Dataset shows those of its training."""
     given = {"bagging_by_query": True, "bagging_freq": 1, "bagging_fraction": 0.5}
     F = FRAMEWORKS["lightgbm"]
-    for train in (lambda: F.fit(LOSS, **given), lambda: F.train(LOSS, lgb.Dataset(X, Y, group=GROUP), **given)):
+    for train in (
+        lambda: F.fit(LOSS, **given),
+        lambda: F.train(LOSS, lgb.Dataset(X, Y, group=GROUP), **given),
+        lambda: bp.compare(*bp.datasets.load_bundled(), frameworks="lightgbm", params={"lightgbm": given}),
+    ):
         with pytest.raises(ValueError, match="bagging_by_query=True trains a constant model"):
             train()
+
+
+def test_leaf_values_from_rounded_hessians_are_warned_of():
+    """By LGBMRanker, `compare`, and where a Dataset shows the parameters of its training."""
+    given, F = {"use_quantized_grad": True}, FRAMEWORKS["lightgbm"]
+    tables = bp.datasets.load_bundled()
+    options = {"losses": [LOSS], "baselines": "lambdarank", "frameworks": "lightgbm", "rounds": 2, "num_threads": 1}
+    for fit in (
+        partial(F.fit, LOSS),
+        lambda **params: F.train(LOSS, lgb.Dataset(X, Y, group=GROUP), **params),
+        lambda **params: bp.compare(*tables, **options, params={"lightgbm": params}),
+    ):
+        with pytest.warns(UserWarning, match="use_quantized_grad=True computes leaf values from Hessians"):
+            fit(**given)
+        fit(**given, quant_train_renew_leaf=True)
+        fit(use_quantized_grad=False)
+
+
+@pytest.mark.parametrize(("loss", "times"), [(bp.CRR(), 10.0), (bp.QBRank(), 10.0), (bp.RankNet(), 3.0)])
+def test_leaf_values_from_rounded_hessians_are_many_times_too_large(loss, times):
+    """Those of the first tree, beside -rate ΣG/ΣH of its rows."""
+    train = bp.datasets.load_bundled().train
+    gradient, hessian = loss.gradient_hessian(np.zeros(train.n_rows), train.queries)
+    assert 10 < hessian.max() / hessian.mean() < 150
+    largest = {}
+    for renewed in (False, True):
+        params = {"verbose": -1, "num_threads": 1, "num_leaves": 15, "use_quantized_grad": True}
+        params |= {"objective": lambda *_: (gradient, hessian), "quant_train_renew_leaf": renewed, "seed": 1}
+        booster = lgb.train(params, lgb.Dataset(train.X, train.y, group=train.group), 1)
+        leaf = booster.predict(train.X, pred_leaf=True).ravel()
+        exact = -0.1 * np.bincount(leaf, gradient) / np.bincount(leaf, hessian)
+        largest[renewed] = np.abs(booster.predict(train.X)).max() / np.abs(exact).max()
+    assert largest[True] == pytest.approx(1.0, rel=1e-4)
+    assert largest[False] > times
 
 
 @every_framework

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from adapters.harness import FRAMEWORKS, GROUP, LOSS, QID, VALID, VQID, VX, VY, Misses, X, Y, best_round, xgb
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 
 import boostplug as bp
 
@@ -86,6 +87,27 @@ def test_saved_models_name_a_ranking_objective():
     learner = json.loads(fit().get_booster().save_config())["learner"]
     assert learner["objective"]["name"] == "rank:pairwise"
     assert float(learner["learner_model_param"]["base_score"].strip("[]")) == 0
+
+
+@pytest.mark.parametrize(
+    "options", [{"booster": "dart", "rate_drop": 0.2}, {"booster": "gblinear"}, {"num_parallel_tree": 2}], ids=str
+)
+def test_a_model_is_saved_as_far_as_the_best_iteration_with_its_attributes(options, tmp_path):
+    ranker, path = fit(n_estimators=8, verbosity=0, **options), tmp_path / "model.ubj"
+    booster, data = ranker.get_booster(), xgb.DMatrix(X)
+    booster.set_attr(best_iteration="3", best_score="0.5", note="ours")
+    n_rounds, expected = booster.num_boosted_rounds(), ranker.predict(X)
+    ranker.save_model(path)
+    np.testing.assert_array_equal(xgb.Booster(model_file=path).predict(data), expected)
+    for model in (xgb.XGBRanker(), bp.XGBRanker(objective=LOSS), bp.XGBRanker()):
+        model.load_model(path)
+        np.testing.assert_array_equal(model.predict(X), expected)
+        assert model.get_booster().attributes() == booster.attributes()
+    cut = options.get("booster") != "gblinear"  # which adds to one set of coefficients
+    assert np.array_equal(booster.predict(data), expected) == (not cut)
+    assert booster.num_boosted_rounds() == n_rounds  # as pickle keeps them
+    with pytest.raises(NotFittedError):
+        XGBOOST.ranker().save_model(path)
 
 
 @pytest.mark.parametrize("trained_by", [LOSS, "rank:ndcg"])

@@ -119,3 +119,18 @@ def test_metrics_are_rounded_to_six_decimals():
     """A metric passes through a string with six decimals: small differences vanish, also for early stopping."""
     assert evaluated(lambda s, d: ("mine", 0.123456789), rounds=1)["mine"] == [0.123457]
     assert evaluated(lambda s, d: ("mine", 1e-8), rounds=1)["mine"] == [0.0]
+
+
+# --- models -------------------------------------------------------------------------------------------------------
+
+
+def test_slices_forget_categories():
+    """Mended by dmlc/xgboost#12462. `boostplug.export` keeps them (tests/estimators/test_categories.py)."""
+    pd, _ = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
+    if not hasattr(xgb.Booster, "get_categories"):
+        pytest.skip("boosters know their categories since XGBoost 3.1")
+    table = pd.DataFrame({"kind": pd.Categorical(np.array(["a", "b", "c"])[np.arange(N_ROWS) % 3])})
+    booster = xgb.train({"nthread": 1}, xgb.DMatrix(table, np.arange(N_ROWS) % 3 == 1, enable_categorical=True), 3)
+    known, of_slice = (b.get_categories(export_to_arrow=True).to_arrow() for b in (booster, booster[:3]))
+    assert known[0][1].to_pylist() == ["a", "b", "c"]
+    assert of_slice[0][1] is None

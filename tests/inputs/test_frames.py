@@ -70,6 +70,29 @@ def test_categories_of_every_type_of_number_train(F):
         assert np.ptp(fit(F, table).predict(table)) > 0
 
 
+@every_framework
+def test_a_query_without_documents_has_no_scores(F):
+    mixed, numbers = fit(F, TABLE), fit(F, np.c_[A, B])
+    kinds = {"a": [], "k": []}
+    for model, tables in (
+        (mixed, [TABLE[:0], pd.DataFrame([], columns=["a", "k"]), pl.DataFrame(TABLE)[:0], pa.table(kinds)]),
+        (numbers, [np.empty((0, 2)), pd.DataFrame({"a": [], "b": []}), pl.DataFrame({"a": [], "b": []})]),
+    ):
+        for none in tables:
+            scores = model.predict(none)
+            assert scores.shape == (0,)
+            assert scores.dtype == model.predict(TABLE if model is mixed else np.c_[A, B]).dtype
+    with pytest.raises(ValueError, match="1 features, but"):
+        numbers.predict(np.empty((0, 1)))
+
+
+def test_a_query_without_documents_has_a_table_of_lightgbms_leaves_and_contributions():
+    model = fit(LIGHTGBM, FRAME)
+    for options in ({"pred_leaf": True}, {"pred_contrib": True}, {"pred_leaf": True, "num_iteration": 2}):
+        assert model.predict(FRAME[:0], **options).shape == (0, model.predict(FRAME, **options).shape[1])
+    assert model.predict(FRAME[:0], False, 0, 2, True).shape == (0, 2)
+
+
 # --- byte order ---------------------------------------------------------------------------------------------------
 
 

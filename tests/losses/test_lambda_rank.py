@@ -11,8 +11,8 @@ from boostplug import LambdaRank
 
 @pytest.mark.parametrize(
     "metric",
-    [bp.NDCG(None), bp.NDCG(None, convention="letor", gain="linear"), bp.MAP(), bp.MAP(3), bp.MAP(5, 2), bp.MRR(),
-     bp.MRR(3), bp.MRR(relevant=3)],
+    [bp.NDCG(None), bp.NDCG(None, convention="letor", gain="linear"), bp.MAP(), bp.MAP(3), bp.MAP(5, 2),
+     bp.MAP(2, divisor="reachable"), bp.MRR(), bp.MRR(3), bp.MRR(relevant=3)],
 )  # fmt: skip
 def test_weights_are_what_the_metric_loses_by_a_swap(metric):
     """With two documents of different grades at a time weighing anything, the value is |Δ| log(1 + e^-d)."""

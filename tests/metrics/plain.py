@@ -113,7 +113,8 @@ def _map_of(metric, ranked):
     if not any(relevant):
         return np.nan
     k = len(ranked) if metric.k is None else metric.k
-    return sum(sum(relevant[:j]) / j for j in range(1, len(ranked) + 1) if j <= k and relevant[j - 1]) / sum(relevant)
+    divisor = min(sum(relevant), k) if metric.divisor == "reachable" else sum(relevant)
+    return sum(sum(relevant[:j]) / j for j in range(1, len(ranked) + 1) if j <= k and relevant[j - 1]) / divisor
 
 
 def _mrr_of(metric, ranked):

@@ -57,4 +57,6 @@ def test_plain_arrays_are_scored_as_queries_are():
         assert metric.score(y, scores, qid=qid, weight=np.repeat(weight, group)) == metric(scores, weighted)
         assert metric.score(y, scores, qid=qid, labelled=labelled) == metric(scores, judged)
         assert type(metric.score(y, scores, group=group)) is float
+    missing = np.where(labelled, y, np.nan)
+    assert bp.NDCG(10).score(missing, scores, qid=qid, labelled=labelled) == bp.NDCG(10)(scores, judged)
     assert np.isnan(bp.MAP().score([0, 0], [1.0, 2.0], group=[2]))

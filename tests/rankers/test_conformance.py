@@ -125,6 +125,18 @@ def test_query_ids_sizes_and_frames_are_one(ranker, data):
         by_frame.predict(frame[names[::-1]])
 
 
+@every_ranker
+def test_a_query_without_documents_has_no_scores(ranker, data):
+    pd = pytest.importorskip("pandas")
+    X, y, qid = data
+    fitted = small(ranker).fit(X, y, qid=qid)
+    for none in (X[:0], pd.DataFrame(X[:0]), pd.DataFrame([], columns=range(5))):
+        for scores in (fitted.predict(none), fitted.model_.predict(none), *fitted.staged_predict(none)):
+            assert scores.shape == (0,)
+    with pytest.raises(ValueError, match="0 sample"):
+        small(ranker).fit(X[:0], y[:0], group=[])
+
+
 @every_setting
 def test_weights_per_query_are_weights_per_row(ranker, data):
     X, y, qid = data
@@ -312,7 +324,7 @@ def test_rows_without_label_or_weight_change_nothing(ranker, data, how):
     X, y, qid = data
     out = np.arange(300) % 4 == 3
     extra = {"labelled": ~out} if how == "labelled" else {"sample_weight": (~out).astype(float)}
-    fitted = small(ranker).fit(X, np.where(out, 2.0 - y, y), qid=qid, **extra)
+    fitted = small(ranker).fit(X, np.where(out, np.nan if how == "labelled" else 2.0 - y, y), qid=qid, **extra)
     kept = small(ranker).fit(X[~out], y[~out], qid=qid[~out])
     for name, values in kept.history_.items():
         np.testing.assert_allclose(fitted.history_[name], values, rtol=1e-9, atol=1e-12, err_msg=name)

@@ -9,9 +9,11 @@ import pytest
 import sklearn
 from adapters.harness import FRAMEWORKS
 from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
+from sklearn.feature_selection import RFE
 from sklearn.model_selection import GridSearchCV, KFold, cross_validate
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 import boostplug as bp
 
@@ -45,6 +47,40 @@ def test_searches_pipelines_and_arrays_are_seen():
         GridSearchCV(pipeline, {"lgbmranker__num_leaves": [3]}, cv=CUT, **more).fit(TABLE, Y)
     with sklearn.config_context(enable_metadata_routing=True), pytest.warns(UserWarning, match=WARNING):
         cross_validate(clone(ranker).set_fit_request(qid=True), X, Y, cv=CUT, params={"qid": QID}, **more)
+
+
+def test_selections_of_features_are_seen():
+    more = {"scoring": SCORER, "error_score": "raise", "params": {"qid": QID}}
+    with sklearn.config_context(enable_metadata_routing=True):
+        selection = RFE(clone(RANKERS["LGBMRanker"]).set_fit_request(qid=True), n_features_to_select=2)
+        with pytest.warns(UserWarning, match=WARNING):
+            cross_validate(make_pipeline(StandardScaler(), selection), X, Y, cv=CUT, **more)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            cross_validate(selection, X, Y, cv=bp.group_folds(QID, 3), **more)
+
+
+@pytest.mark.parametrize("index", [np.zeros(len(QID)), QID, np.arange(len(QID)) % 100], ids=["one", "ids", "parts"])
+def test_labels_that_several_rows_share_do_not_make_two_tables(index):
+    with pytest.warns(UserWarning, match=WARNING):
+        cross_validate(RANKERS["LGBMRanker"], TABLE.set_axis(index), Y, cv=CUT, scoring=SCORER)
+
+
+def test_ids_that_a_transformer_has_changed_are_seen():
+    table = TABLE.assign(qid=QID)
+    names = [*"abc"]
+    scaled = make_pipeline(StandardScaler().set_output(transform="pandas"), RANKERS["LGBMRanker"])
+    with pytest.warns(UserWarning, match=r"ids such as -1\.\d+, .* ones are such as \d+: .* cut queries cannot"):
+        cross_validate(scaled, table, Y, cv=CUT, scoring=SCORER)
+    with pytest.warns(UserWarning, match=WARNING):
+        cross_validate(scaled, table, Y, cv=CUT)  # the ranker's own score gets the scaled ids too
+    kept = ColumnTransformer([("", StandardScaler(), names)], remainder="passthrough", verbose_feature_names_out=False)
+    kept = make_pipeline(kept.set_output(transform="pandas"), RANKERS["LGBMRanker"])
+    with pytest.warns(UserWarning, match=WARNING):
+        cross_validate(kept, table, Y, cv=CUT, scoring=SCORER)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        cross_validate(kept, table, Y, cv=bp.group_folds(QID, 3), scoring=SCORER)
 
 
 @pytest.mark.parametrize("n_splits", [3, 5])

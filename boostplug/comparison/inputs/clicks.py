@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from boostplug.clicks.propensity import effective_size
 from boostplug.comparison.inputs.columns import PARTS, DataFolds
 from boostplug.core.arrays import Floats
 from boostplug.core.values import label
@@ -25,6 +24,14 @@ def clicked_parts(folds: DataFolds) -> tuple[str, ...]:
     return tuple(name for name, parts in _judging(folds) if any(p.queries.position is not None for p in parts))
 
 
+def notes_on_judgements(folds: DataFolds) -> list[str]:
+    """Return a note on the parts that judge without positions, where the training part has them."""
+    judged = [name for name in PARTS[1:] if name not in clicked_parts(folds)]
+    if folds[0][0].queries.position is None or not judged:
+        return []
+    return [f"Only labels judge the parts without positions ({' and '.join(judged)}): they count as judgements."]
+
+
 def weighed_by_propensity(folds: DataFolds, theta: Floats) -> DataFolds:
     """Return folds whose clicks on validation and test have the label `IPS` beside them; `theta` is by position.
 
@@ -32,10 +39,10 @@ def weighed_by_propensity(folds: DataFolds, theta: Floats) -> DataFolds:
     cuts a weight to w, the label is w × click + (1 - w θ_p) r, with r the rate Σ clicks / Σ θ of a part's documents at
     such positions. The labels are then right on average there, as in doubly robust estimates (Oosterhuis, TOIS 2023).
     """
-    if not clicked_parts(folds):
+    if all(part.queries.position is None for fold in folds for part in fold):
         raise ValueError(
-            "propensity weighs clicks of the validation and test parts, and neither has positions; name their column "
-            "by position=, pass RankingData(X, y, qid=…, position=…), or leave out propensity"
+            "propensity weighs clicks at positions, and no part has positions; name their column by position=, pass "
+            "RankingData(X, y, qid=…, position=…), or leave out propensity"
         )
     return [[train, *(_weighed(part, theta) for part in judging)] for train, *judging in folds]
 
@@ -83,9 +90,8 @@ def notes_on_clicks(folds: DataFolds, theta: Floats) -> list[str]:
         more = f"; for {cut:,.0f} the mean of such positions makes up for the rest" if cut else ""
         notes.append(
             f"{name} holds {times.sum():,.0f} clicks. Each counts 1/propensity of its position, at most "
-            f"{MAX_WEIGHT:g} (largest: {weight.max(initial=0.0):.3g}{more}); effective sample size: "
-            f"{effective_size(weight, times):,.0f} clicks. The metrics estimate what users would find, if the "
-            "propensities are right."
+            f"{MAX_WEIGHT:g} (largest: {weight.max(initial=0.0):.3g}{more}). The metrics estimate what users would "
+            "find, if the propensities are right."
         )
     return notes
 

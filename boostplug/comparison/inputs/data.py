@@ -10,7 +10,7 @@ from boostplug.comparison.inputs.columns import PARTS, TODAY, TableColumns, read
 from boostplug.core.checks import column_names, shown
 from boostplug.core.warning import warn_user
 from boostplug.data.files import code_of_reading, first_row, is_table_file
-from boostplug.data.inputs import CheckedInputs, Inputs, Source, check_has_column
+from boostplug.data.inputs import CheckedInputs, Inputs, Source, check_has_column, is_missing
 from boostplug.data.tables import Schema, align, check_computed, is_frame, schema_of, with_used_categories
 from boostplug.datasets import RankingData, load_fold, load_folds, load_letor
 from boostplug.datasets.letor import load_files
@@ -130,7 +130,7 @@ def _fold(parts: Sequence[Any], columns: TableColumns, *, crossed: bool) -> list
         title = f"{name} ({source.file})" if source.file else name
         table = read_table(data, name, columns, train) if is_table_file(data) else data
         try:
-            part = _part(table, source, title, columns, train)
+            part = _part(table, source, title, columns if name == PARTS[0] else _judged_columns(table, columns), train)
         except ValueError as error:
             raise ValueError(str(error) if title in str(error) else f"{title}: {error}") from None
         if not part.queries.n_rows:
@@ -139,6 +139,16 @@ def _fold(parts: Sequence[Any], columns: TableColumns, *, crossed: bool) -> list
             part = part._replace(X=with_used_categories(part.X))
         fold.append(part)
     return fold
+
+
+def _judged_columns(table: Any, columns: TableColumns) -> TableColumns:
+    """Return the columns of a validation or test part: without positions if it has none, as judges see no page."""
+    name = columns.position
+    if name is None or not is_frame(table):
+        return columns
+    if name not in column_names(table):
+        return columns._replace(position=None)
+    return columns._replace(position=None, drop=(*columns.drop, name)) if is_missing(table[name]).all() else columns
 
 
 def _part(data: Any, source: Source, title: str, columns: TableColumns, train: Schema | None) -> CheckedInputs:
@@ -150,7 +160,7 @@ def _part(data: Any, source: Source, title: str, columns: TableColumns, train: S
         data = RankingData(**data)
         if given := columns._replace(qid="qid", keep=(), split=None, folds=None, today=None).given():
             what = "a RankingData, as a LETOR file is read, has no columns of labels, weights and the like"
-            raise ValueError(f"{what}; leave out {next(iter(given))}")
+            raise ValueError(f"{what}; leave out {next(iter(given))}, or pass tables as RankingData.from_frame(…), too")
         schema = schema_of(data.X)._replace(names=data.feature_names)
         X = data.X if train is None else align(data.X, train, title, schema=schema)
         queries, names = data.queries, column_names(data.X) or data.feature_names or ()

@@ -20,6 +20,7 @@ from boostplug.estimators.inputs import relative_weight, with_float32_labels
 from boostplug.estimators.parameter_names import without_options
 from boostplug.losses import Loss
 from boostplug.metrics import Metric
+from boostplug.model.xgboost import first_rounds, set_categories
 
 _LEAST_SHARE = 0.7  # least share of a training's time in which its thread had a processor
 NO_FRAMEWORK = "none"
@@ -201,7 +202,7 @@ class XGBoostTrainer:
         """Bin the data; weighted data twice, because regression takes no weights of queries."""
         self.xgb = imported("xgboost", "training needs")
         self.trees, self.num_threads = trees, num_threads
-        self.params = trees.for_xgboost(num_threads)
+        self.params, self.categories = trees.for_xgboost(num_threads), train.schema.categories
         of_all: dict[str, Any] = {"nthread": num_threads, "enable_categorical": True}
         if len({is_frame(part.X) for part in (train, valid, test)}) > 1:  # names in all parts or in none
             of_all["feature_names"] = [f"f{i}" for i in range(train.X.shape[1])]
@@ -241,7 +242,9 @@ class XGBoostTrainer:
             watch.measure(booster.predict(self.valid_set, output_margin=True))
             if watch.stop:
                 break
-        watch.model = booster[: watch.best_round].save_raw("json").decode()
+        kept = first_rounds(booster, watch.best_round)
+        set_categories(kept, self.categories)
+        watch.model = kept.save_raw("json").decode()
         scores = booster.predict(self.test_set, output_margin=True, iteration_range=(0, watch.best_round))
         return np.asarray(scores, dtype=np.float64)
 

@@ -1,4 +1,4 @@
-"""The two decorators of kernels. Numba keeps compiled code on disk; an edit of any kernel compiles it anew."""
+"""The two decorators of kernels. Numba keeps compiled code on disk. An edit of any kernel compiles it anew."""
 
 import pickle
 import warnings
@@ -22,8 +22,8 @@ _kernels: list[Any] = []
 def compiled(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     """Compile a function for this processor at its first call, without the GIL, and keep the code on disk.
 
-    Numba keeps the code in the folder that ``NUMBA_CACHE_DIR`` names, else in ``__pycache__`` beside the source, else
-    in the user's cache folder. If it can write to none of them, every process compiles again and warns once.
+    Numba keeps the code in the folder that ``NUMBA_CACHE_DIR`` names. Else it is in ``__pycache__`` beside the source,
+    else in the user's cache folder. If it can write to none of them, every process compiles again and warns once.
     """
 
     def decorate(function: Callable[..., Any]) -> Any:

@@ -1,6 +1,6 @@
 """Explicit SIMD: `Lanes` hold eight float64 numbers, one value to a kernel, one or a few registers to the processor.
 
-Each lane is computed like a single number. `load` and `store` also touch the lanes past the end of a run, so arrays
+Each lane is computed like a single number. `load` and `store` also touch the lanes past the end of a run. So arrays
 have `WIDTH` elements more than they hold, and `first_lanes` replaces those lanes. `docs/explanation/pair_sums.md` says
 why kernels need it.
 """

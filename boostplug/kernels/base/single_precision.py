@@ -14,10 +14,10 @@ _TINY = float(np.finfo(np.float32).tiny)  # below it float32 loses digits
 
 @compiled()
 def to_single(gradient: Any, hessian: Any, g: Any, h: Any) -> tuple[int, bool]:
-    """Write gradient and Hessian as float32; return the first row that does not fit (-1: none), and whether any g ≠ 0.
+    """Write gradient and Hessian as float32. Return the first row that does not fit (-1: none), and whether any g ≠ 0.
 
     Both become 0 in a row whose Hessian is too small to keep its digits. A row does not fit if one of the two is NaN or
-    beyond the range of float32, or if the Hessian is negative.
+    beyond the range of float32. A negative Hessian does not fit either.
     """
     misfits = 0
     steps = 0

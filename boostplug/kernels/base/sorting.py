@@ -95,8 +95,8 @@ def merge(workspace: Workspace, first: int, middle: int, last: int) -> None:
 def _top_rows(scores: Floats, start: int, stop: int, k: int, keys: Floats, rows: Ints) -> tuple[int, int]:
     """Write the `k` ≥ 1 best rows of one query to `rows`, best first, and their scores to `keys`, in one pass.
 
-    Ties stay in file order. Returns the number of rows (less than `k` in a shorter query), and the number of further
-    rows that tie with the last of them.
+    Ties stay in file order. Returns the number of rows, less than `k` in a shorter query. The second number is that of
+    further rows that tie with the last one.
     """
     m = tied = 0
     last = -np.inf
@@ -126,7 +126,7 @@ def best_rows(scores: Floats, start: int, stop: int, k: int, ties: bool, workspa
     """Write the `k` ≥ 1 best rows of one query, and their scores as keys, to `workspace`; return their number.
 
     The rows are among ``start <= i < stop``, best first, ties in file order. With `ties` the rows that tie with the
-    `k`-th one are included, so that the block of tied documents at the cut is complete.
+    `k`-th one are included. So the block of tied documents at the cut is complete.
     """
     keys, rows, _, _ = workspace
     n = stop - start

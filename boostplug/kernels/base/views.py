@@ -11,7 +11,7 @@ class GroupArrays(NamedTuple):
     Query q has the grade groups ``query_group[q]:query_group[q + 1]``. Group u has the grade ``group_grade[u]`` and the
     documents ``rows[group_start[u]:group_start[u + 1]]``; grades ascend. The pair of document i of the higher grade and
     document j of the lower one has the weight ``winner[i] * loser[j]``. Both arrays have an entry per document, or none
-    if all weights are 1; `apart` is true if they differ. No query has more than `longest` documents or `most_grades`
+    if all weights are 1. `apart` is true if they differ. No query has more than `longest` documents or `most_grades`
     groups.
     """
 

@@ -1,6 +1,6 @@
 """Cross entropy of each label with σ(F), and of a list's labels with its σ(F) divided by their sum.
 
-Logarithms are taken before sums: log σ(F) = -log(1 + e^-F), and shares are relative to the largest of a list.
+Logarithms are taken before sums: log σ(F) = -log(1 + e^-F). Shares are relative to the largest of a list.
 
 In NumPy, for one list, whose labels are probabilities:
 
@@ -50,7 +50,7 @@ def calibrated_softmax(
     first: int, last: int, lists: Any, scores: Any, row_share: float, list_share: float, per_grade: float,
     factor: float, sums: Any,
 ) -> None:  # fmt: skip
-    """Write the value of each list, and factor times its derivatives; the shares weigh the two cross entropies.
+    """Write the value of each list, and factor times its derivatives. The shares weigh the two cross entropies.
 
     A probability is ``per_grade`` times the label. The weight of a list is Σ v²/Σ v, the mean weight of its documents.
     """

@@ -14,8 +14,8 @@ In NumPy, for NDCG without a cut-off and scores without ties::
         return g.sum(axis=1) - g.sum(axis=0), h.sum(axis=1) + h.sum(axis=0)
 
 Position j of a list in score order has two values. :math:`u_j` is for a document that stands above documents of lower
-grades, and :math:`v_j` for one that stands below documents of lower grades. Neither rises down the list. The pair of i,
-of the higher grade, and j has the weight
+grades. :math:`v_j` is for one that stands below such documents. Neither rises down the list. The pair of i, of the
+higher grade, and j has the weight
 
 .. math:: a_i b_j\,(G_i - G_j) \cdot \begin{cases} u_i - u_j & i \text{ stands above } j \\
     v_j - v_i & \text{otherwise} \end{cases}
@@ -72,8 +72,8 @@ class Pairing(NamedTuple):
     average_ties : bool
         Whether tied documents count by their mean over a random order; else they stand in row order.
     norm : bool
-        LightGBM's normalization: each pair is divided by its score difference, and a list's sums are multiplied by
-        log2(1 + Σ)/Σ, where Σ is twice the sum of its lambdas.
+        LightGBM's normalization: each pair is divided by its score difference. Then a list's sums are multiplied by
+        log2(1 + Σ)/Σ, with Σ twice the sum of its lambdas.
     """
 
     discount: Floats
@@ -150,7 +150,7 @@ def _write_relevance(keys: Any, n: int, pairing: Pairing, gain: Any, u: Any, v: 
 
 @inlined()
 def _write_first_ranks(keys: Any, n: int, pairing: Pairing, gain: Any, u: Any, v: Any) -> None:
-    """Write the reciprocal rank's u and v; a relevant document among tied ones stands at the last of their places."""
+    """Write the reciprocal rank's u and v. A relevant document among tied ones stands at the last of their places."""
     relevant, first, second = 0, n, n
     a = 0
     while a < n and relevant < 2:
@@ -197,7 +197,7 @@ def _sum_list(
     keys: Any, n: int, near: bool, multiplier: float, pairing: Pairing, normed: bool, with_value: bool,
     ordered: _Ordered,
 ) -> Any:  # fmt: skip
-    """Add the pairs of one list; return their value and the sum of their lambdas."""
+    """Add the pairs of one list. Return their value and the sum of their lambdas."""
     x, _, winner, loser, gain, u, v, tied, _, g, h = ordered
     value, total = broadcast(0.0), broadcast(0.0)
     end = 0  # of the block of documents that tie with i
@@ -238,7 +238,7 @@ def sum_lists(
     first: int, last: int, lists: Any, scores: Any, multiplier: float, rows: RowWeights, unit: float, pairing: Pairing,
     with_value: bool, sums: Any,
 ) -> None:  # fmt: skip
-    """Sum the pairs of each list, by its scores times the multiplier; `unit` is that of the weights in `rows`."""
+    """Sum the pairs of each list, by its scores times the multiplier. `unit` is that of the weights in `rows`."""
     workspace = workspace_for(lists.start, first, last)
     keys, m = workspace.keys, len(workspace.keys) + WIDTH
     ordered = _Ordered(

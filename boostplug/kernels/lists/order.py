@@ -26,8 +26,8 @@ def average_over_ties(keys: Any, n: int, values: Any, mean: Any, tied: Any) -> N
     """Write the values of positions averaged over the orders of tied documents, and the mean differences within ties.
 
     ``keys[:n]`` descend, ``values[:n]`` do not rise. ``mean[j]`` becomes the mean value of the positions that tie with
-    j, and ``tied[j]`` the mean difference, larger less smaller, of two of these positions. So the expected difference
-    of two documents is ``mean[j] - mean[k]`` if they do not tie, and ``tied[j]`` if they do.
+    j. ``tied[j]`` becomes the mean difference, larger less smaller, of two of these positions. So the expected
+    difference of two documents is ``mean[j] - mean[k]`` if they do not tie, and ``tied[j]`` if they do.
     """
     a = 0
     while a < n:

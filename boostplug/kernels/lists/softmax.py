@@ -93,7 +93,7 @@ def _take_out_the_largest(e: Any, n: int) -> _Whole:
 
 @inlined(fastmath={"contract"})
 def _less_target(n: int, whole: _Whole, a: int, target: Any, workspace: _Workspace) -> float:
-    """Write p and p - P, both 0 for the document of the largest share; return its p - P, minus the sum of the others'.
+    """Write p and p - P, both 0 for the document of the largest share. Return its p - P, minus the sum of the others'.
 
     So all p - P sum to 0, even if most of them are only rounding errors.
     """

@@ -16,13 +16,13 @@ def _dcg(
     first: int, last: int, scores: Floats, gains: Floats, ideal: Floats, boundaries: Ints, discount: Floats,
     places: Ints, cutoffs: Ints, average: bool, out: Floats,
 ) -> None:  # fmt: skip
-    r"""Write the DCG of each query, divided by its `ideal` DCG unless that is empty; NaN where the ideal DCG is 0.
+    r"""Write the DCG of each query, over its `ideal` DCG unless that is empty: NaN if it is 0.
 
     .. math:: \sum_{j \le k} d_j\, \bar g_j
 
     The discounts :math:`d_1 … d_k` of query q start at ``discount[places[q]]``; k is ``cutoffs[q]``, at most the number
-    of documents. With `average`, :math:`\bar g_j` is the mean gain of the documents that tie with the one at rank
-    j; otherwise its own gain, ties in file order.
+    of documents. With `average`, :math:`\bar g_j` is the mean gain of the documents that tie with the one at rank j.
+    Otherwise it is its own gain, ties in file order.
     """
     workspace = workspace_for(boundaries, first, last)
     keys, rows = workspace.keys, workspace.rows
@@ -56,7 +56,7 @@ def dcg(
     cutoffs: Ints | None = None,
     by_row: bool = False,
 ) -> Floats:
-    """Return the DCG of each query, divided by its `ideal` DCG if `ideal` is passed; NaN where the ideal DCG is 0.
+    """Return the DCG of each query, over its `ideal` DCG if that is passed: NaN if it is 0.
 
     `discount` has an entry for each rank down to the cut-off. With `cutoffs` each query has its own cut-off. With
     `by_row` each query has its own discounts: an entry for each row, in the order of ranks. All arrays are

@@ -121,7 +121,7 @@ def _discordance(
 ) -> None:
     """Count the pairs of judged documents of each query: misordered, tied despite different grades, and all tied ones.
 
-    Takes O(n log K) after sorting, for K grades: from the best score down, each document counts the documents of lower
+    Takes O(n log K) after sorting, for K grades. From the best score down, each document counts the documents of lower
     grades above it. With `in_order` tied documents keep their file order and do not count as ties.
     """
     code = grades.code

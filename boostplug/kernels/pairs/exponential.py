@@ -1,7 +1,7 @@
 r"""Sums of the exponential loss :math:`w_{ij} = a_i b_j e^{-d_{ij}(F_i - F_j)}` over the pairs of a query.
 
-Document i has the higher grade, j the lower one; a and b are their weights as winner and loser. The sum over the pairs
-of two grades factorises, so a query of n documents with K grades costs O(nK) time and O(n) memory. Pairs are summed one
+Document i has the higher grade, j the lower one. Their weights as winner and loser are a and b. The sum over the pairs
+of two grades factorises. So a query of n documents with K grades costs O(nK) time and O(n) memory. Pairs are summed one
 by one in short lists of many grades, and where a pair's exponent passes 60. See "Cost" and "Range" in
 `docs/explanation/mpboost.md`.
 
@@ -54,7 +54,7 @@ class Curvature(NamedTuple):
     """Terms of a pair with weight w and distance d.
 
     A pair adds ``(squared · d² + constant) w`` to both Hessians. `beyond` is 1 for the value of the loss, which grows
-    linearly where the exponent passes `LARGEST_EXPONENT`; for derivatives it is 0, and w stays constant there.
+    linearly where the exponent passes `LARGEST_EXPONENT`. For derivatives it is 0, and w stays constant there.
     """
 
     squared: float
@@ -84,7 +84,7 @@ class Distances(NamedTuple):
 
 
 class _Query(NamedTuple):
-    """Documents of one query by grade; each array has `WIDTH` entries more than it holds."""
+    """Documents of one query by grade. Each array has `WIDTH` entries more than it holds."""
 
     score: Floats
     winner: Floats

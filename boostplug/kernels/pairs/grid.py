@@ -1,7 +1,7 @@
 """Pair sums of a long list in O(n): documents of lower and of higher grades meet on a grid of scores.
 
 Each document spreads its weight over the eight nodes of the grid around its score. The sum over all pairs of nodes
-gives a field, which each document of the other half of the grades reads at its score. So only the function's values at
+gives a field. Each document of the other half of the grades reads it at its score. So only the function's values at
 differences of nodes are needed (`sampling`). `docs/explanation/pair_sums.md` explains the method, its cost and its
 error.
 

@@ -1,9 +1,9 @@
 r"""Sums of squared hinges :math:`w_i w_j \max(0, (z_i - z_j) + τ)^2` over the pairs of a query, in O(n log n).
 
 Documents come by query and grade (`boostplug.kernels.base.views.GroupArrays`); i has the higher grade, j the lower one.
-With :math:`z = r - F` and τ = 0, the margin of a pair is its grade gap; with :math:`z = -F` it is the constant τ. A
-pair is active if :math:`(z_i - z_j) + τ > 0` in float64, evaluated in this order only, so ties fall as in a double
-loop. `docs/explanation/pair_sums.md` explains the merge sort.
+With :math:`z = r - F` and τ = 0, the margin of a pair is its grade gap. With :math:`z = -F` it is the constant τ. A
+pair is active if :math:`(z_i - z_j) + τ > 0` in float64. It is evaluated in this order only, so ties fall as in a
+double loop. `docs/explanation/pair_sums.md` explains the merge sort.
 
 In NumPy::
 
@@ -125,10 +125,10 @@ def _pair_by_pair(
 
 @inlined()
 def _between(places: Any, documents: _Documents, first: int, middle: int, last: int, margin: float) -> float:
-    """Sum all pairs of lower grades at first..middle and higher ones at middle..last; keys are -z and descend.
+    """Sum all pairs of lower grades at first..middle and higher ones at middle..last. Keys are -z and descend.
 
     Adds each document's derivative by the score to `_Documents.first`, and the weights of its active pairs to
-    `_Documents.second`; returns the sum of squares.
+    `_Documents.second`. Returns the sum of squares.
     """
     keys, order, _, _ = places
     winner, loser, g, active = documents.winner, documents.loser, documents.first, documents.second

@@ -8,8 +8,8 @@ In NumPy, for a function with derivatives `first` and `second`::
         g, h = w * first(d), w * second(d)
         return g.sum(axis=1) - g.sum(axis=0), h.sum(axis=1) + h.sum(axis=0)
 
-The loop visits each pair once, i of the higher grade outside and j inside, and adds its terms to both documents. LLVM
-vectorises it over j. It takes one exponential per document, if all scores are within `SAFE_RANGE` of each other.
+The loop visits each pair once, i of the higher grade outside and j inside. It adds the pair's terms to both documents.
+LLVM vectorises it over j. It takes one exponential per document, if all scores are within `SAFE_RANGE` of each other.
 """
 
 from typing import Any, NamedTuple
@@ -38,7 +38,7 @@ class _Documents(NamedTuple):
 
 @inlined()
 def _read(task: Task, u0: int, u1: int, documents: _Documents) -> tuple[float, float]:
-    """Read the documents of the groups u0..u1; return their lowest and their highest score."""
+    """Read the documents of the groups u0..u1. Return their lowest and their highest score."""
     groups, low, high = task.groups, np.inf, -np.inf
     base, weighted = unsigned(groups.group_start[u0]), len(groups.winner) > 0
     for i in range(unsigned(groups.group_start[u1]) - base):

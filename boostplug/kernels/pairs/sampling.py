@@ -1,9 +1,9 @@
 """Functions of a score difference, sampled on a grid of scores, in plain NumPy.
 
-The grid's nodes are `Sampled.spacing` apart. A score lies in the middle cell of eight neighbouring nodes, and the
-function between nodes is the polynomial through eight of them, for each of the two scores of a pair. So the function
-enters as its values at the differences of nodes. Beyond `REACH` blocks of eight nodes it takes its tail, a polynomial
-q0 + q1 x + q2 x² of the distance x. `docs/explanation/pair_sums.md` explains the method.
+The grid's nodes are `Sampled.spacing` apart. A score lies in the middle cell of eight neighbouring nodes. Between nodes
+the function is the polynomial through eight of them, for each of the two scores of a pair. So the function enters as
+its values at the differences of nodes. Beyond `REACH` blocks of eight nodes it takes its tail, a polynomial q0 + q1 x +
+q2 x² of the distance x. `docs/explanation/pair_sums.md` explains the method.
 """
 
 from collections.abc import Callable

@@ -8,9 +8,9 @@ For document i of a query and a function κ of the difference "higher grade minu
 with c the gap of the gains of both grades, or 1, and a and b the weights of a document as winner and as loser of a
 pair. Both are the square root of the row's weight by default.
 
-`plan` cuts the grades of a long list in two, near the middle of its documents, and each half again, until the parts are
-short. The pairs of two halves are summed on a grid of scores (`grid`). The pairs within short parts, and those of short
-lists, are summed one by one: by `pair_by_pair` for the functions that it knows. The kernels read a `Task`.
+`plan` cuts the grades of a long list in two, near the middle of its documents. It cuts each half again, until the parts
+are short. The pairs of two halves are summed on a grid of scores (`grid`). The pairs within short parts and short lists
+are summed one by one: by `pair_by_pair` for the functions that it knows. The kernels read a `Task`.
 """
 
 from bisect import bisect_left

@@ -1,7 +1,7 @@
 """Losses on whole lists: a kernel of one's own walks each query's judged documents, whatever their grades.
 
-For losses that are no sum of a function over pairs: those that compare a list with a target (ListNet), and those whose
-pair weights depend on the current ranks (LambdaRank). Such a loss is a dataclass and a kernel:
+For losses that are no sum of a function over pairs. Some compare a list with a target (ListNet). In others the weights
+of pairs depend on the current ranks (LambdaRank). Such a loss is a dataclass and a kernel:
 
 .. code-block:: python
 
@@ -14,7 +14,7 @@ pair weights depend on the current ranks (LambdaRank). Such a loss is a dataclas
                 sums.gradient[row] += …
                 sums.hessian[row] += …
 
-``kernels.lists.order`` has the order of a list by its scores. There tied documents stand in row order: a kernel passes
+``kernels.lists.order`` has the order of a list by its scores. There tied documents stand in row order. A kernel passes
 what positions are worth through ``average_over_ties``, or the loss says that it has `ties_in_row_order`.
 """
 

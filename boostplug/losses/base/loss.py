@@ -39,23 +39,24 @@ _OWN = "boostplug.losses."  # modules whose losses' outputs are not checked agai
 class Loss(Value, ABC):
     r"""A ranking loss: a value per query and derivatives per row, over plain arrays.
 
-    Its mathematics knows no framework. `__call__` serves the frameworks: it reads scores and `Queries` from what they
+    Its mathematics knows no framework. `__call__` serves the frameworks. It reads scores and `Queries` from what they
     pass, and returns the derivatives as float32.
 
     A loss is a frozen, hashable, picklable value. It keeps no state, so the frameworks may copy it as they please.
-    Subclasses are frozen dataclasses that state their `traits` and write `compute_value` and
-    `compute_gradient_hessian`, which get checked scores, and `scale_terms` where the scale is not 1. A loss made of
-    others writes `gradient_hessian` and `totals`, from those of its parts, in place of `compute_gradient_hessian`.
+    Subclasses are frozen dataclasses that state their `traits`. They write `compute_value` and
+    `compute_gradient_hessian`, which get checked scores. If the scale is not 1, they write `scale_terms` too. A loss
+    made of others writes `gradient_hessian` and `totals`, from those of its parts, in place of
+    `compute_gradient_hessian`.
 
     Conventions, for all losses:
 
     - scores: shape (n_rows,), finite, higher ranks first; never changed.
     - `value`: shape (n_queries,), float64, 0 for a query without pairs or labels to learn from.
-    - `gradient_hessian`: two arrays of shape (n_rows,), float64: `scale` times the derivatives of ``value(…).sum()``
-      by each score; the Hessian is diagonal, ≥ 0, and > 0 wherever the gradient is not 0.
+    - `gradient_hessian`: two arrays of shape (n_rows,), float64: `scale` times the derivatives of ``value(…).sum()`` by
+      each score. The Hessian is diagonal, ≥ 0, and > 0 wherever the gradient is not 0.
     - a row's weight multiplies what it contributes; the pair (i, j) weighs :math:`\sqrt{w_i w_j}`; weight 0 removes the
-      row. Weights are relative: all of them times c give c times the value (a sum's stays: it holds the scales), and
-      the same gradient and Hessian.
+      row. Weights are relative. All of them times c give the same gradient and Hessian, and c times the value. A sum's
+      value stays: it holds the scales.
     - `normalization`, in losses on pairs, says what the pairs of a query weigh together, before row weights and what
       else the loss gives a pair: "none": their number :math:`P_q` (the factor :math:`c_q` is 1), so long lists
       dominate; "rows": the number :math:`n_q` of the query's judged documents (:math:`c_q = n_q / P_q`); "query": 1
@@ -165,7 +166,7 @@ class Loss(Value, ABC):
     @property
     @abstractmethod
     def traits(self) -> Traits:
-        """What holds for the loss on any data; a class attribute where no parameter decides."""
+        """What holds for the loss on any data. It is a class attribute if no parameter decides."""
 
     @property
     def hessian_kind(self) -> HessianKind:
@@ -178,7 +179,7 @@ class Loss(Value, ABC):
         return self.traits.couples_queries
 
     def why_no_order(self, queries: Queries) -> str | None:
-        """Return why no pair or list of these queries teaches an order; None if one does, or none is asked for."""
+        """Return why no pair or list of these queries teaches an order, or None."""
         return why_nothing_is_learnt(self.with_own_labels(queries)) if self.traits.compares_documents else None
 
     def fault_of_order(self, queries: Queries) -> str | None:
@@ -207,8 +208,8 @@ class Loss(Value, ABC):
         """Return the factor between the derivatives of the value and what `gradient_hessian` returns.
 
         The ratio of `scale_terms`; 1 for a sum of losses, whose value holds the parts' scales. It brings the outputs to
-        the order of 1 per document, whatever the unit of the weights, which is what the frameworks' absolute
-        parameters (``min_child_weight``, ``lambda_l2``, …) are made for.
+        the order of 1 per document, whatever the unit of the weights. The frameworks' absolute parameters
+        (``min_child_weight``, ``lambda_l2``, …) are made for that.
         """
         numerator, denominator = self._terms(queries)
         return float(numerator / denominator) if denominator else 1.0
@@ -274,7 +275,7 @@ class Loss(Value, ABC):
         return gradient, hessian
 
     def totals(self, scores: ArrayLike, queries: Queries) -> Floats:  # noqa: ARG002 (other losses need the scores)
-        """Return the sums over the queries that the derivatives depend on; those of several workers add up.
+        """Return the sums over the queries that the derivatives depend on. Those of several workers add up.
 
         The two `scale_terms`. Losses that couple queries add sums that depend on the scores.
 
@@ -301,10 +302,10 @@ class Loss(Value, ABC):
 
     @abstractmethod
     def compute_value(self, scores: Floats, queries: Queries) -> Floats:
-        """Return the loss of each query; scores are checked, contiguous and read-only."""
+        """Return the loss of each query. Scores are checked, contiguous and read-only."""
 
     def compute_gradient_hessian(self, scores: Floats, queries: Queries, scale: float) -> tuple[Floats, Floats]:
-        """Return `scale` times the derivatives of the value, as new arrays; scores are checked and read-only.
+        """Return `scale` times the derivatives of the value, as new arrays. Scores are checked and read-only.
 
         `scale` is that of all workers together.
         """
@@ -330,9 +331,9 @@ class Loss(Value, ABC):
 class LossOnLabel(Loss):
     """A loss whose labels are those of one name, in place of the data's `y`; `Loss.on` makes it.
 
-    All of the loss reads that label: its parts, its base and its metric, unless they are bound to another one.
-    Everything else is the loss's own: value, gradient, Hessian and scale are those on data whose labels are these. A
-    row without such a label (NaN) counts as not labelled. Explicit pairs are left aside, as they stand for `y`.
+    Its parts, its base and its metric read that label too, unless they are bound to another one. Value, gradient,
+    Hessian and scale are the loss's own, on data with these labels. A row without such a label (NaN) counts as not
+    labelled. Explicit pairs are left aside, as they stand for `y`.
 
     Parameters
     ----------
@@ -396,7 +397,7 @@ class LossOnLabel(Loss):
 
 
 class CombinedLoss(Loss):
-    """A weighted sum of losses, whatever its parameters; a subclass says its parts and their weights in `weighted`."""
+    """A weighted sum of losses, whatever its parameters. A subclass says its parts and their weights in `weighted`."""
 
     @property
     @abstractmethod
@@ -474,8 +475,8 @@ class LossSum(CombinedLoss):
 
     .. math:: J_q(F) = \sum_k a_k\, s_k\, J_{k,q}(F)
 
-    with :math:`J_k` the parts, :math:`a_k` their `weights` and :math:`s_k` their scales (`Loss.scale`), by which a
-    document stands for about 1 in each. So weights of .7 and .3 are those of what the parts teach, whatever their
+    with :math:`J_k` the parts, :math:`a_k` their `weights` and :math:`s_k` their scales (`Loss.scale`). By its scale, a
+    document stands for about 1 in each part. So weights of .7 and .3 are those of what the parts teach, whatever their
     units. Write it as what it is: ``0.7 * NDCGBoost() + 0.3 * SquaredError()``, ``sum(losses)``.
 
     Parameters
@@ -488,19 +489,19 @@ class LossSum(CombinedLoss):
 
     Notes
     -----
-    The value holds the scales, so the sum's own is 1; `scale_terms` has an entry for each part. Gradient and Hessian
+    The value holds the scales, so the sum's own is 1. `scale_terms` has an entry for each part. Gradient and Hessian
     are the sums of :math:`a_k` times the parts' ones.
 
-    Hessian kind: that of the parts where all have the same; "bound" where some are "bound" and others "global", since a
-    quadratic that lies above everywhere has at least the curvature here; else "model": of an "exact" diagonal nothing
-    is known beside the entries off it, so "exact" and "bound" together are neither.
+    Hessian kind: that of the parts if all have the same. It is "bound" if some are "bound" and others "global", since a
+    quadratic that lies above everywhere has at least the curvature here. Else it is "model": an "exact" diagonal says
+    nothing about the entries off it.
 
-    What holds for all parts holds for the sum: that it is shift-invariant, takes pairs and negative labels, has the
-    gradient of its value. It couples queries if a part does.
+    If all parts are shift-invariant, so is the sum. The same holds for pairs, negative labels, and a gradient that is
+    the value's. It couples queries if a part does.
 
     Parts and weights count from 1 in `parameters`: ``part_1``, ``weight_1``, ``part_1__preference_weight``.
-    `boostplug.suggest` draws what it draws for the parts, and all weights but the first from an eighth to 8 times what
-    they are: the balance counts.
+    `boostplug.suggest` draws what it draws for the parts. It draws all weights but the first from an eighth to 8 times
+    what they are: the balance counts.
 
     Examples
     --------
@@ -539,7 +540,7 @@ class LossSum(CombinedLoss):
         object.__setattr__(self, "weights", tuple(weight for _, weight in flat))
 
     def on(self, label: str) -> "LossSum":
-        """Return the sum of the parts on one of several labels; those that read another one already stay."""
+        """Return the sum of the parts on one of several labels. Those that read another one already stay."""
         parts = tuple(part if isinstance(part, LossOnLabel) else part.on(label) for part in self.parts)
         return LossSum(parts=parts, weights=self.weights)
 

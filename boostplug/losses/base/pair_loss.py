@@ -59,7 +59,7 @@ class PairFunction:
 class PairLoss(Loss, ABC):
     """A loss on the pairs of different grades of each query, or on explicit pairs if it takes them.
 
-    A subclass is a frozen dataclass with a field `normalization` (see `Loss`) and, if it offers several Hessians, a
+    A subclass is a frozen dataclass with a field `normalization` (see `Loss`). If it offers several Hessians, it has a
     field `hessian`. Fields annotated as ``Literal`` are checked.
     """
 

@@ -1,7 +1,7 @@
 """`SmoothPairLoss`: a smooth function of the score difference, summed over pairs in linear time.
 
-To add one, state its `PairFunction`, made of the value and two derivatives as NumPy functions, and, if grades have
-gains, its `grade_gains`; everything else is inherited. Where weights follow the current ranks, see `losses.base.lists`.
+To add one, state its `PairFunction`: the value and two derivatives as NumPy functions. If grades have gains, state its
+`grade_gains` too. Everything else is inherited. Where weights follow the current ranks, see `losses.base.lists`.
 """
 
 from abc import ABC, abstractmethod
@@ -58,7 +58,7 @@ def sum_over_pairs(
     `value` of shape (1, n_rows): values, each in the row of the higher grade.
 
     A pair of grades weighs the gap of its grades' gains, if there are any, and what its documents weigh. `weight` is a
-    function of two groups in place of gains; then every pair is summed by itself.
+    function of two groups in place of gains. Then every pair is summed by itself.
     """
     functions, signs = ((pair.value,), _OF_VALUE) if value else ((pair.first, pair.second), _OF_DERIVATIVES)
     out = np.zeros((len(functions), len(scores)))

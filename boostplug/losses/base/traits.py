@@ -70,8 +70,8 @@ class Traits:
 def combined(parts: Sequence[Traits]) -> Traits:
     """Return the traits of a sum of losses from those of its parts.
 
-    Its Hessian is the weakest: "exact" and "bound" together are neither, as of an "exact" diagonal nothing is known
-    beside the entries off it.
+    Its Hessian is the weakest. "exact" and "bound" together are neither, as an "exact" diagonal says nothing about the
+    entries off it.
     """
     kinds = {part.hessian for part in parts}
     return Traits(

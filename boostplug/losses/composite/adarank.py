@@ -36,7 +36,7 @@ class AdaRank(Loss):
     ----------
     metric : Metric, default NDCG(5)
         Higher is better. In the paper it lies within [-1, 1]. Others, such as `DCG`, may give a few queries all the
-        weight; values beyond ±300 count as ±300. A query on which it is undefined has :math:`a_q = 1`.
+        weight. Values beyond ±300 count as ±300. A query on which it is undefined has :math:`a_q = 1`.
     base : Loss, default RankNet()
         Any loss that does not couple queries itself.
 
@@ -71,7 +71,7 @@ class AdaRank(Loss):
 
     @property
     def traits(self) -> Traits:
-        """Those of the base, with factors that count as constants; labels below 0 not with every metric and base."""
+        """Those of the base, with factors that count as constants. Not every metric and base takes labels below 0."""
         metric = self.metric.metric if isinstance(self.metric, MetricOnLabel) else self.metric
         base: Traits = self.base.traits
         return replace(

@@ -16,9 +16,9 @@ class CRR(CombinedLoss):
 
     .. math:: J_q(F) = w\, s_P\, J^{\text{pairs}}_q(F) + (1 - w)\, s_L\, J^{\text{labels}}_q(F)
 
-    with w of `preference_weight` and :math:`s_P`, :math:`s_L` the scales of the two losses, by which a document stands
-    for about 1 in each. Sculley (2010). The pairs order the documents of a query; the labels keep the scores on the
-    labels' scale, and teach across queries.
+    with w of `preference_weight` and :math:`s_P`, :math:`s_L` the scales of the two losses. By its scale, a document
+    stands for about 1 in each. Sculley (2010). The pairs order the documents of a query. The labels keep the scores on
+    the labels' scale, and teach across queries.
 
     It is ``w * pair_loss + (1 - w) * label_loss`` under a name of its own: same value, gradient and Hessian.
 
@@ -33,8 +33,9 @@ class CRR(CombinedLoss):
 
     Notes
     -----
-    The paper draws pairs at random, one for each step of stochastic gradient descent, from a linear model; here every
-    pair counts in every round, and trees learn. Hessian kind and everything else are those of the sum: see `LossSum`.
+    The paper draws pairs at random, one for each step of stochastic gradient descent, and learns a linear model. Here
+    every pair counts in every round, and trees learn. Hessian kind and everything else are those of the sum: see
+    `LossSum`.
 
     References
     ----------

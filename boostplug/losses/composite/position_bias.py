@@ -96,15 +96,15 @@ def _ratios(sums: Floats, power: float, least: float) -> Floats:
 
 
 def additive_bias(pairs: PositionPairs, function: PairFunction, ridge: float) -> Floats:
-    r"""Return the bias of each position that, added to the scores, explains the pairs best; that of the first is 0.
+    r"""Return the bias of each position, added to scores, that explains the pairs best: 0 at the first.
 
     .. math:: \min_{b, 1 \le a \le 10} \sum_{k,l} \sum_{d} \rho(a d + b_k - b_l) + \frac{λ}{2} \sum_k N_k b_k^2
 
-    over the pairs, :math:`N_k` of which have a document at k. Early in a training scores are right in their order and
-    small, and without a the bias would be made up of relevance that they do not show yet.
+    over the pairs, :math:`N_k` of which have a document at k. Early in a training scores are right in their order, and
+    small. Without a, the bias would be made up of relevance that they do not show yet.
 
-    By Newton's method from b = 0 and a = 1, in steps of at most 1 for b and 3 a for a, until none is longer than 1e-4,
-    at most 50.
+    By Newton's method from b = 0 and a = 1, in steps of at most 1 for b and 3 a for a. It ends when none is longer than
+    1e-4, or after 50 steps.
     """
     of_positions = pairs.sums(pairs.weight)[0]
     of_position = of_positions.sum(axis=1) + of_positions.sum(axis=0)

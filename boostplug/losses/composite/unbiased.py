@@ -60,7 +60,7 @@ class _PositionData(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Unbiased(Loss):
-    r"""A loss on pairs that is trained on clicks and corrects the position bias: users look at the top first.
+    r"""A loss on pairs of clicks that corrects the position bias: users look at the top first.
 
     Labels are clicks: 1 or 0 for each document that was shown, or grades such as 2 for a purchase. Pass where it was
     shown as `position`: to ``fit``, `Queries` or `boostplug.set_positions`. A query is one result page.
@@ -80,7 +80,7 @@ class Unbiased(Loss):
         The largest weight of a click divided by that of one at position 1, at least 1. Larger ones are clipped: less
         variance, and some bias.
     max_position : int, default 20
-        Estimates are made for the positions up to here; those further down take that of the last one.
+        Estimates are made for the positions up to here. Those further down take that of the last one.
     power : float, default 1.0
         How much of the bias is corrected, from 0, nothing, to 1. "ips" takes propensities to this power.
         "unbiased_lambdamart" raises its ratios to it (1/(p + 1) in the paper), "additive" multiplies its biases by it.
@@ -88,7 +88,7 @@ class Unbiased(Loss):
     ridge : float, optional
         For "additive": holds biases near 0. Smaller values correct more, and cost more where there is no bias. It is
         relative to the number of pairs: a log ten times as long has the same biases. Default: 8,000 over the number of
-        documents on pages that hold a pair, from .003 to 10, so that short logs are corrected less (see
+        documents on pages that hold a pair, from .003 to 10. So short logs are corrected less (see
         `boostplug.clicks.correction`).
 
     Notes
@@ -96,25 +96,25 @@ class Unbiased(Loss):
     "ips" (Joachims, Swaminathan, Schnabel, WSDM 2017): a pair weighs 1/θ of its winner's position.
 
     "unbiased_lambdamart" (Hu et al., WWW 2019): a pair weighs :math:`1 / (t^+_i t^-_j)`, by the positions of the
-    clicked document i and the unclicked one j. :math:`t_1 = 1`; the others are estimated from the current scores, by
+    clicked document i and the unclicked one j. :math:`t_1 = 1`. The others are estimated from the current scores, by
     what pairs at a position cost beside those at the first (see `position_bias`). A position without clicks takes the
-    ratio of the last one above that has some. Where relevant documents already stand on top, they too make clicks
-    further down rare, and that is corrected as if it were bias.
+    ratio of the last one above that has some. Relevant documents that already stand on top make clicks further down
+    rare, too. That is corrected as if it were bias.
 
     "additive" is the model of LightGBM's ``position``: documents are compared by score plus a bias of their position.
     The bias that explains the pairs best is solved anew from the current scores. There the scores may count up to ten
-    times, other than in LightGBM: early in a training they are small, and what they order rightly is no bias.
+    times, other than in LightGBM. Early in a training they are small, and what they order rightly is no bias.
 
-    The last two keep no state between rounds. Each call estimates from the current scores of all pages, so you can
+    The last two keep no state between rounds. Each call estimates from the current scores of all pages. So you can
     resume training: 4 rounds and 1 more give the model of 5. One page's weights then depend on all others
-    (`couples_queries`), summed over the workers of a job. Within a call weights and biases are constants, so the
+    (`couples_queries`), summed over the workers of a job. Within a call weights and biases are constants. So the
     gradient is not that of a function, and the Hessian's kind is "model".
 
-    Estimates count the pairs in 81 classes of their score difference, narrow near 0, each taken at its mean. With
+    Estimates count the pairs in 81 classes of their score difference, narrow near 0. Each is taken at its mean. With
     logistic and hinge losses that costs less than .2 %. With `MPBoost` it is 1 % where differences reach 8, 11 % where
-    they reach 12, and more beyond. Of more than 100,000 documents at the positions up to `max_position`, pages at
-    regular distances are looked at: every second, every third, and so on. Each worker of a job chooses its own pages,
-    so two workers with more documents than that equal one machine in the mean only. A query that holds more than 2,000
+    they reach 12, and more beyond. If more than 100,000 documents stand at the positions up to `max_position`, only
+    pages at regular distances count: every second, every third, and so on. Each worker of a job chooses its own pages.
+    So two workers with more documents than that equal one machine in the mean only. A query that holds more than 2,000
     such documents is refused.
 
     The scale is the base's if the propensity of position 1 is 1.
@@ -168,7 +168,7 @@ class Unbiased(Loss):
         object.__setattr__(self, "propensity", self._checked_propensity())
 
     def _checked_propensity(self) -> tuple[float, ...] | None:
-        """Return the propensities as a tuple, which is hashable; refuse them where they are not used."""
+        """Return the propensities as a tuple, which is hashable. Refuse them where they are not used."""
         if (self.propensity is None) == (self.method == "ips"):
             raise ValueError(
                 "Unbiased: method='ips' needs propensity, how likely users look at each position; "
@@ -189,7 +189,7 @@ class Unbiased(Loss):
 
     @property
     def traits(self) -> Traits:
-        """The base's for "ips", whose weights are constants; others estimate the bias from all pages."""
+        """The base's for "ips", whose weights are constants. Others estimate the bias from all pages."""
         known, base = self.method == "ips", self.base.traits
         traits: Traits = replace(
             base,
@@ -204,7 +204,7 @@ class Unbiased(Loss):
 
     @property
     def search_space(self) -> Space:
-        """The base's search space and the parameters of this method; the method itself is not searched."""
+        """The base's search space and the parameters of this method. The method itself is not searched."""
         drawn = {
             name: space if isinstance(space, Range) else tuple(choice for choice in space if self._takes(name, choice))
             for name, space in super().search_space.items()
@@ -228,7 +228,7 @@ class Unbiased(Loss):
         return self.base.scale_terms(queries)
 
     def position_bias(self, scores: ArrayLike, queries: Queries) -> dict[str, NDArray[Any]]:
-        """Return what is known of each position at these scores, by name; a DataFrame can be made of it.
+        """Return what is known of each position at these scores, by name, ready for a DataFrame.
 
         Parameters
         ----------
@@ -288,7 +288,7 @@ class Unbiased(Loss):
         return np.concatenate([terms, of_all_positions.ravel()])
 
     def _prepared(self, queries: Queries) -> _PositionData:
-        """Return what depends on the data alone, checked and built once; a sum of such losses asks for several."""
+        """Return what depends on the data only, checked and built once. A sum of such losses asks for several."""
         return queries.remember((Unbiased, self), lambda: self._prepare(queries), limit=32)
 
     def _prepare(self, queries: Queries) -> _PositionData:
@@ -330,7 +330,7 @@ class Unbiased(Loss):
         return placed_documents(queries.grade_groups.unweighted().view, position, n)
 
     def _bias(self, table: Floats | None, n_documents: float) -> tuple[Floats, ...]:
-        """Return θ, t⁺ and t⁻, or the added bias, by position; `n_documents` are on pages that hold a pair."""
+        """Return θ, t⁺ and t⁻, or the added bias, by position. `n_documents` are on pages that hold a pair."""
         if table is None:
             return (self._theta,)
         pairs, function = PositionPairs.from_table(table, self.max_position), self._pair

@@ -56,7 +56,7 @@ def placed_documents(groups: GroupArrays, position: Ints, n: int) -> PlacedDocum
 
 @inlined()
 def _class_of(d: float) -> int:
-    """Return the class of a difference; `EDGES` holds the boundaries of the classes."""
+    """Return the class of a difference. `EDGES` holds the boundaries of the classes."""
     a = abs(d)
     steps = float(HALF)
     for k in range(4):
@@ -95,7 +95,7 @@ def pairs_by_position(documents: PlacedDocuments, scores: Floats, scale: float) 
     documents : PlacedDocuments
     scores : ndarray of shape (n_rows,)
     scale : float
-        Multiplies the differences, the winner's score less the loser's; each is then clipped at 1e100.
+        Multiplies the differences, the winner's score less the loser's. Each is then clipped at 1e100.
 
     Returns
     -------

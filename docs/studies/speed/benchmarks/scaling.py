@@ -40,12 +40,15 @@ class TrainingSetup(NamedTuple):
 
     `data` returns binned data of features, queries and a folder; `rounds` of these a function that takes an objective
     and returns a step. `network_bytes` returns what a worker sends in a round, by the number of features and workers.
+    `memory` has the bytes of a document, and those of each of its features: docs/explanation/scale.md says how they
+    were measured.
     """
 
     library: str
     data: Callable[[NDArray[np.float32], Queries, str], Any]
     rounds: Callable[[Any], Callable[..., Step]]
     network_bytes: Callable[[int, int], float]
+    memory: tuple[float, float]
     in_memory: bool = True
 
 
@@ -73,15 +76,16 @@ def _by_features(features: int, workers: int) -> float:
 _LIGHTGBM = {"max_bin": _BINS - 1, "num_leaves": _NODES, "num_threads": 1}
 _XGBOOST = partial(frameworks.xgboost_rounds, params={"max_depth": _DEPTH, "max_bin": _BINS, "nthread": 1})
 TRAININGS: dict[str, TrainingSetup] = {
-    "XGBoost, depth 8": TrainingSetup("xgboost", partial(_xgboost_data, cached=False), _XGBOOST, _ring),
+    "XGBoost, depth 8": TrainingSetup("xgboost", partial(_xgboost_data, cached=False), _XGBOOST, _ring, (120, 2.8)),
     "XGBoost out of core, depth 8": TrainingSetup(
-        "xgboost", partial(_xgboost_data, cached=True), _XGBOOST, _ring, in_memory=False
+        "xgboost", partial(_xgboost_data, cached=True), _XGBOOST, _ring, (150, 0), in_memory=False
     ),
     "LightGBM, 255 leaves": TrainingSetup(
         "lightgbm",
         lambda X, queries, _folder: frameworks.lightgbm_data(X, queries, _LIGHTGBM),
         partial(frameworks.lightgbm_rounds, params=_LIGHTGBM),
         _by_features,
+        (110, 2),
     ),
 }
 
@@ -162,14 +166,10 @@ def _train(
 
 
 class Costs(NamedTuple):
-    """Cost of a training on one thread: nanoseconds of a round, and bytes in memory beside the features.
-
-    `tree_ns` is for a document and a feature; the others are for a document.
-    """
+    """Nanoseconds of a round on one thread: of the gradient for a document, of the tree for each of its features."""
 
     gradient_ns: float
     tree_ns: float
-    document_bytes: float | None
 
 
 class Cluster(NamedTuple):
@@ -187,15 +187,14 @@ def needs(
 ) -> dict[str, float]:
     """Return the memory, time and network traffic of a training, by docs/explanation/scale.md.
 
-    A worker's memory is left out where it is not known, a frame's where no frame is in memory, and traffic on one
-    machine.
+    A frame's memory is left out where no frame is in memory, and traffic on one machine.
     """
     n = documents / cluster.workers
     seconds = 1e-9 * n / (cluster.cores * EFFICIENCY)
     gradient, trees = seconds * costs.gradient_ns, seconds * costs.tree_ns * features
     values = {"seconds_per_round": gradient + trees, "gradient_share": gradient / (gradient + trees)}
-    if costs.document_bytes is not None:
-        values["worker_gigabytes"] = 1e-9 * (n * costs.document_bytes + _histogram_bytes(features))
+    of_document, of_feature = training.memory
+    values["worker_gigabytes"] = 1e-9 * (n * (of_document + of_feature * features) + _histogram_bytes(features))
     if training.in_memory:
         values["frame_gigabytes"] = 1e-9 * n * features * _FEATURE_IN_A_FRAME
     if cluster.workers > 1:
@@ -247,8 +246,8 @@ class Scaling(Benchmark):
         Column("xgboost_ns", "in XGBoost, ns/document"),
         Column("lightgbm_ns", "in LightGBM, ns/document"),
         Column("tree_ns", "tree, ns/document/feature"),
-        Column("after_bytes", "after, B/document/feature", digits=2),
-        Column("peak_bytes", "at the most, B/document/feature", digits=2),
+        Column("after_bytes", "after, B/document", digits=0),
+        Column("peak_bytes", "at the most, B/document", digits=0),
         Column("worker_gigabytes", "a worker, GB"),
         Column("frame_gigabytes", "its frame, GB"),
         Column("seconds_per_round", "s/round"),
@@ -328,11 +327,10 @@ class Scaling(Benchmark):
         for name in TRAININGS:
             self.setting.say(name)
             found[name] = answer = call_in_process(measured, name, n_queries, _FEATURES, rounds, OMP_NUM_THREADS="1")
-            per_feature = 1.0 / (answer["documents"] * _FEATURES)
             known = {f"{when}_bytes": answer[when] for when in ("after", "peak") if answer[when] is not None}
-            self._memory.setdefault(name, {key: taken * per_feature for key, taken in known.items()})
+            self._memory.setdefault(name, {key: taken / answer["documents"] for key, taken in known.items()})
         if self.setting.scale < 1:
-            self.note("Below full scale a tree's histograms weigh more: what many documents need comes out too large.")
+            self.note("Below full scale a tree's histograms weigh more in the bytes of a document.")
         if not all(self._memory.values()):
             self.note("Memory of trainings is left out: this system does not tell the most that a process has had.")
         losses: dict[str, dict[str, float | None]] = {}
@@ -346,16 +344,10 @@ class Scaling(Benchmark):
             yield Row(_LOSSES, loss, of_loss)
         for documents, clusters in _CLUSTERS.items():
             for name, answer in found.items():
-                training, costs = TRAININGS[name], self._costs(name, answer)
+                training, costs = TRAININGS[name], Costs(answer["gradient_ns"][_LOSS], answer["tree_ns"])
                 for cluster in clusters if training.in_memory else clusters[:1]:
                     needed = needs(training, costs, cluster, documents=documents, features=_FEATURES)
                     yield Row(_DATA.format(documents, _FEATURES), f"{name}: {cluster}", needed)
-
-    def _costs(self, name: str, answer: Mapping[str, Any]) -> Costs:
-        peak = self._memory[name].get("peak_bytes")
-        of_histograms = _histogram_bytes(_FEATURES) / answer["documents"]
-        each = None if peak is None else max(_FEATURES, peak * _FEATURES - of_histograms)  # a byte for each bin
-        return Costs(answer["gradient_ns"][_LOSS], answer["tree_ns"], each)
 
 
 def _values(seconds: Seconds, lambdarank: Seconds) -> dict[str, float]:
