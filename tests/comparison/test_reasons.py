@@ -130,3 +130,15 @@ def test_what_has_no_contributions_has_no_reasons(options, tmp_path):
     assert "order its lists most" not in sections["model"]
     assert "<details>" in sections["examples"]
     assert "Place" not in sections["examples"]
+
+
+def test_large_test_parts_are_sampled_by_complete_queries():
+    train, valid, test = (bp.datasets.make_ranking(n, random_state=n) for n in (60, 61, 300))
+    assert 5000 < len(test.y) <= 10_000
+    result = bp.compare(train, valid, test, **ONE | {"baselines": (), "early_stopping_rounds": None})
+    found = {one["feature"]: one["share"] for one in result.document["recommendation"]["importance"]}
+    every = -(-len(test.y) // 5000)
+    rows = np.flatnonzero(np.isin(test.qid, np.unique(test.qid)[::every]))
+    frame = bp.importance(result.model, test.X[rows], qid=test.qid[rows]).head(5)
+    expected = frame["importance"] / bp.importance(result.model, test.X[rows], qid=test.qid[rows])["importance"].sum()
+    np.testing.assert_allclose([*found.values()], expected, rtol=1e-9)

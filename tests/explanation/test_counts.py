@@ -83,3 +83,9 @@ def test_the_base_of_a_mean_is_the_mean_of_the_bases(framework):
     expected = sum(frame["contribution"] for frame in frames) / 2
     np.testing.assert_allclose(found["contribution"], expected[found.index], rtol=0, atol=SINGLE)
     assert found.attrs["base"] == pytest.approx(np.mean([frame.attrs["base"] for frame in frames]), abs=SINGLE)
+
+
+def test_the_base_of_lightgbm_is_the_mean_score_in_training():
+    for name in ("lightgbm, a loss", "lightgbm, missing values", "lightgbm, categories"):
+        model, rows = fitted(name)
+        assert bp.why(model, rows, 0).attrs["base"] == pytest.approx(model.predict(rows).mean(), abs=1e-9), name

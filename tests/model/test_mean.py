@@ -92,7 +92,7 @@ def test_a_booster_with_trees_beside_it_counts_by_its_weight():
     """Its base score, too."""
     for F in (LIGHTGBM, XGBOOST):
         one = fitted(F, **({"base_score": 2.0} if F is XGBOOST else {}))
-        of_two_thirds = plus_trees(bp.mean_model([one]), 2.0 / 3.0, [], VX)
+        of_two_thirds = plus_trees(bp.mean_model([one]), 2.0 / 3.0, [], X)
         expected = one.predict(VX) * 2.0 / 3.0
         np.testing.assert_allclose(scores(of_two_thirds, VX), expected, atol=F.digits * np.abs(expected).max())
 
