@@ -133,7 +133,7 @@ STATIONS = [
     "training: trees plan frameworks tuning store runs baselines workers",
     "choosing comparison",
     "decision",
-    "counts examples reasons recommendation document",
+    "counts examples recommendation document",
     "report: words table page picture",
     "result arguments compare",
 ]

@@ -1,4 +1,4 @@
-"""Queries that rank most differently after a change, for a person to look at before anything ships."""
+"""Queries that rank most differently after a change, and why: for a person to look at before anything ships."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -7,16 +7,24 @@ import numpy as np
 
 from boostplug.comparison.comparison import Comparison, MethodPairs
 from boostplug.comparison.counts import judging_queries
+from boostplug.comparison.training.runs import Method
 from boostplug.core.arrays import Floats, Ints
 from boostplug.core.extras import imported
 from boostplug.data.inputs import CheckedInputs
 from boostplug.data.queries import Queries
 from boostplug.data.tables import is_frame, rows_of
+from boostplug.explanation.explain import importance, why
+from boostplug.model.boosters import as_booster
+from boostplug.model.mean import mean_model
+from boostplug.model.trees import names_of
 
 OWN = ("query", "change", "new place", "old place", "label", "new score", "old score")
 """Columns of the examples beside those of the features."""
 DEPTH = 10  # documents of the new and of the old order
 _MOST_COLUMNS = 4
+_MOST_IMPORTANT = 5
+_ROWS = 5000  # of the test part of a fold, in complete queries, by which columns are important
+_NO_CONTRIBUTIONS = (b"\n[linear_tree: 1]\n", b"\naverage_output\n", b'"gblinear"')  # in boosters as text
 _NEED = "examples of a comparison need"
 
 
@@ -109,3 +117,43 @@ def _telling(features: Any, table: Any) -> list[str]:
             dummies = imported("pandas", _NEED).get_dummies(categories[name].astype(str))
             differs[name] = dummies.corrwith(move).abs().max()
     return [*differs.nlargest(_MOST_COLUMNS).index]
+
+
+def most_important(comparison: Comparison, method: Method) -> list[dict[str, Any]]:
+    """Return the features that order most in a method's models, each with its share; none of what is no booster."""
+    shares = []
+    for fold, part in enumerate(comparison.data.tests):
+        if (model := _mean_of_fold(comparison, method, fold)) is not None:
+            some = part.take_queries(np.arange(0, part.queries.n_queries, -(-part.queries.n_rows // _ROWS)))
+            found = _named(importance(model, some.X, group=some.group), part, model).set_index("feature")["importance"]
+            shares.append(found / (found.sum() or 1.0))
+    if not shares:
+        return []
+    means = imported("pandas", _NEED).concat(shares, axis=1).mean(axis=1).nlargest(_MOST_IMPORTANT)
+    return [{"feature": name, "share": share} for name, share in means.items() if share > 0.0]
+
+
+def reasons(comparison: Comparison, pairs: MethodPairs, swaps: Sequence[Swap]) -> list[dict[str, Any] | None]:
+    """Return why the new order has the first document of each swap above the second; None of what is no booster."""
+    models, found = {fold: _mean_of_fold(comparison, pair[0], fold) for fold, pair in pairs.items()}, list[Any]()
+    for fold, rows, places in swaps:
+        model, part = models[fold], comparison.data.tests[fold]
+        frame = None if model is None else _named(why(model, part.X, *rows), part, model)
+        found.append(None if frame is None else {"places": places, "columns": frame.to_dict("records")})
+    return found
+
+
+def _mean_of_fold(comparison: Comparison, method: Method, fold: int) -> Any:
+    """Return the mean of a method's models of a fold as a booster; None if they are none, or have no contributions."""
+    models = [run.model.encode() for run in comparison.runs_of(method) if run.fold == fold and run.model]
+    if not models or any(mark in models[0] for mark in _NO_CONTRIBUTIONS):
+        return None
+    boosters = [as_booster(model) for model in models]
+    return mean_model(boosters) if len(boosters) > 1 else boosters[0]
+
+
+def _named(frame: Any, part: CheckedInputs, model: Any) -> Any:
+    """Return a table with the names that a comparison has for features, where the model had to name them itself."""
+    known = names_of(model)
+    names = dict(zip(known, part.schema.names or [f"number {j + 1}" for j in range(len(known))], strict=True))
+    return frame.assign(feature=[names.get(name, name) for name in frame["feature"]])

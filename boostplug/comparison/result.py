@@ -12,9 +12,8 @@ from boostplug.comparison import recommendation
 from boostplug.comparison.comparison import Comparison, FoldSeed
 from boostplug.comparison.decision import Decision, decide
 from boostplug.comparison.document import as_document, not_run
-from boostplug.comparison.examples import examples
+from boostplug.comparison.examples import examples, most_important, reasons
 from boostplug.comparison.inputs.columns import TODAY
-from boostplug.comparison.reasons import most_important, reasons
 from boostplug.comparison.report.page import page
 from boostplug.comparison.report.picture import picture
 from boostplug.comparison.report.table import frame, markdown, render, text

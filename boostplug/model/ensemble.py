@@ -237,7 +237,8 @@ class Ensemble:
         threshold that stands where single precision rounds, as those of all rankers here do.
 
         In feature names, each of ``[]<`` becomes an underscore, and a name that is then empty or taken gets the
-        column's number. The objective is reg:squarederror, which converters know.
+        column's number. The objective is reg:squarederror, which converters know. Nodes count leaves in place of rows:
+        for SHAP values take ``to_lightgbm(X)``.
 
         Raises
         ------

@@ -93,6 +93,12 @@ def arrow_table():
     return pytest.importorskip("pyarrow").Table.from_pandas(FRAME.drop(columns="colour"))
 
 
+@cache
+def fitted(name):
+    """Return a model and a table that it reads."""
+    return MODELS[name]()
+
+
 ENSEMBLE = bp.Ensemble([[(Stump(0, 0.5), 2.0), (Feature(1), 0.5)], [(Stump(0, -0.5), 1.0)]], n_features=5)
 OF_CATEGORIES = {"min_data_per_group": 5, "cat_smooth": 1.0}
 CATEGORICAL = {"enable_categorical": True}
@@ -107,6 +113,7 @@ LIGHTGBM = {
     "lightgbm, stopped early": lambda: (early_lightgbm(), X),
     "lightgbm, dart": lambda: (lightgbm(boosting_type="dart", drop_rate=0.5, random_state=0), X),
     "lightgbm, categories": lambda: (lightgbm(FRAME, OF_COLOUR, **OF_CATEGORIES), FRAME),
+    "lightgbm, exported categories": lambda: (fitted("lightgbm, categories")[0].export(), FRAME),
     "lightgbm, polars": lambda: (lightgbm(polars_frame(), OF_COLOUR, **OF_CATEGORIES), polars_frame()),
     "lightgbm, pyarrow": lambda: (lightgbm(arrow_table()), arrow_table()),
     "lightgbm, sparse": lambda: (lightgbm(sparse.csr_matrix(X)), sparse.csr_matrix(X)),
@@ -132,6 +139,7 @@ XGBOOST = {
     "xgboost, gblinear of a ranker": lambda: (xgboost(HOLES, booster="gblinear", max_depth=None), HOLES),
     "xgboost, trees of a round": lambda: (xgboost(num_parallel_tree=3, subsample=0.5, random_state=0), X),
     "xgboost, categories": lambda: (xgboost(FRAME, OF_COLOUR, **CATEGORICAL), FRAME),
+    "xgboost, exported categories": lambda: (bp.export(fitted("xgboost, categories")[0].get_booster()), FRAME),
     "xgboost, polars": lambda: (xgboost(polars_frame(), OF_COLOUR, **CATEGORICAL), polars_frame()),
     "xgboost, sparse": lambda: (xgboost(sparse.csr_matrix(X)), sparse.csr_matrix(X)),
     "xgboost, columns by name": lambda: (
@@ -161,16 +169,11 @@ RANKERS["an ensemble"] = lambda: (ENSEMBLE, HOLES)
 MODELS = LIGHTGBM | XGBOOST | RANKERS
 
 
-@cache
-def fitted(name):
-    return MODELS[name]()
-
-
 def scores_of(name):
     """Return the scores of the model by its own `predict`."""
     model, rows = fitted(name)
     if isinstance(model, xgb.Booster):
-        return model.predict(xgb.DMatrix(rows), output_margin=True).astype(np.float64)
+        return model.predict(xgb.DMatrix(rows, enable_categorical=True), output_margin=True).astype(np.float64)
     return np.asarray(model.predict(rows), np.float64)
 
 

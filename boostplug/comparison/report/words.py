@@ -360,20 +360,6 @@ def model_of(document: Document) -> list[str]:
     return [*save, "These lines train it again:", indent(advice["code"], CODE)]
 
 
-def about_columns(document: Document) -> str:
-    """Return a sentence on the columns that order most."""
-    shares = [f"{one['feature']} ({100 * one['share']:.0f} %)" for one in document["recommendation"]["importance"]]
-    return f"These columns order its lists most, by their share of importance on test queries: {', '.join(shares)}."
-
-
-def about_swap(why: Document) -> str:
-    """Return sentences on the first place that the new order gives to another document."""
-    place, before, now = why["places"]
-    moves = f"Place {place} goes to the document from place {before}, and the one that was there is now at place {now}."
-    difference = f"The difference of their scores is {decimals(why['difference'], 4)}."
-    return f"{moves} {difference} These columns contribute most to it:"
-
-
 def title(method: Document) -> str:
     """Return `Method.title`."""
     return f"{method['method']}" + f" in {method['framework']}" * bool(method["framework"] != NO_FRAMEWORK)
