@@ -350,6 +350,18 @@ def test_a_linear_part_of_choices_is_their_logit(F):
 
 
 @every_framework
+def test_a_linear_part_exports_as_the_trees_do(F):
+    """It reads missing values only in columns that had some."""
+    full = np.nan_to_num(X)
+    bp.export(fit_folds(F, X=full, linear=True), to="solr", name="mean", X=full)
+    missing = np.where(np.arange(len(Y))[:, None] % 3, full, np.nan)
+    mean = fit_folds(F, X=missing, linear=True)
+    with pytest.raises(ValueError, match="learnt from missing values"):
+        bp.export(mean, to="solr")
+    bp.export(mean, to="vespa", X=missing)
+
+
+@every_framework
 def test_a_linear_part_is_refused_where_it_cannot_keep_what_is_asked(F):
     for one, more, named in (
         (ranker(F, monotone_constraints=[1] * X.shape[1]), {}, "monotone_constraints"),
