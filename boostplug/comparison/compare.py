@@ -25,6 +25,7 @@ from boostplug.comparison.training.baselines import (
     best_columns,
     methods_without_framework,
     notes_on_columns,
+    notes_on_linear,
     runs_without_framework,
 )
 from boostplug.comparison.training.plan import TrainingPlan
@@ -262,7 +263,8 @@ def compare(
     objectives = [method.objective for method in [*methods, *tries.values()]]
     kept = open_store(path, given, plan, objectives, resume=resume)
     about_choices = arguments.notes_on_one_chosen(losses, methods, table_metrics) if loaded.has_one_chosen else []
-    notes = [*absent, *about_clicks, *left_out, *about_choices, *unsuited, *notes_on_columns(loaded, best)]
+    about_columns = [*notes_on_columns(loaded, best), *notes_on_linear(loaded, methods)]
+    notes = [*absent, *about_clicks, *left_out, *about_choices, *unsuited, *about_columns]
     comparison = Comparison(loaded, plan, methods, jobs=jobs, incumbent=incumbent, tries=tries)
     comparison, found = _trained(comparison, kept, progress)
     return CompareResult(comparison, [*notes, *found], kept)

@@ -7,6 +7,7 @@ import numpy as np
 
 from boostplug.comparison.comparison import Comparison, MethodPairs
 from boostplug.comparison.counts import judging_queries
+from boostplug.comparison.training.baselines import LINEAR, numbers_of
 from boostplug.comparison.training.runs import Method
 from boostplug.core.arrays import Floats, Ints
 from boostplug.core.extras import imported
@@ -23,15 +24,15 @@ OWN = ("query", "change", "new place", "old place", "label", "new score", "old s
 DEPTH = 10  # documents of the new and of the old order
 _MOST_COLUMNS = 4
 _MOST_IMPORTANT = 5
-_ROWS = 5000  # of the test part of a fold, in complete queries, by which columns are important
-_NO_CONTRIBUTIONS = (b"\n[linear_tree: 1]\n", b"\naverage_output\n", b'"gblinear"')  # in boosters as text
+_ROWS = 1000  # of the test part of a fold, in complete queries, by which columns are important
+_NO_CONTRIBUTIONS = (b"\n[linear_tree: 1]\n", b"\naverage_output\n")  # in LightGBM's models
 _NEED = "examples of a comparison need"
 
-
-Swap = tuple[int, tuple[int, int], tuple[int, int, int]]
+Swap = tuple[int, tuple[int, int], tuple[int, int, int], int]
 """The first change of an order: the fold, the row that is now at that place and the row that was, and three places.
 
-The places are this one, that of the first row before, and that of the second row now.
+The places are this one, that of the first row before, and that of the second row now. The last number counts the rows
+of the example.
 """
 
 
@@ -52,7 +53,7 @@ def examples(comparison: Comparison, pairs: MethodPairs, n: int) -> tuple[Any, l
         rows = rows[np.argsort(new[rows])]
         one = rows[np.argmax(new[rows] != old[rows])]
         other = rows[np.argmax(old[rows] == new[one])]
-        swaps.append((fold, (one, other), (new[one], old[one], new[other])))
+        swaps.append((fold, (one, other), (new[one], old[one], new[other]), len(rows)))
         features.append(_features(tests[fold], rows))
         columns = (new, old, queries.labels, *means[fold])
         values = (tests[fold].ids[query], change, *(column[rows] for column in columns))
@@ -120,12 +121,16 @@ def _telling(features: Any, table: Any) -> list[str]:
 
 
 def most_important(comparison: Comparison, method: Method) -> list[dict[str, Any]]:
-    """Return the features that order most in a method's models, each with its share; none of what is no booster."""
+    """Return the features that order most in a method's models, each with its share; none of what is no booster.
+
+    The models are those of the first seed.
+    """
     shares = []
     for fold, part in enumerate(comparison.data.tests):
-        if (model := _mean_of_fold(comparison, method, fold)) is not None:
-            some = part.take_queries(np.arange(0, part.queries.n_queries, -(-part.queries.n_rows // _ROWS)))
-            found = _named(importance(model, some.X, group=some.group), part, model).set_index("feature")["importance"]
+        some = part.take_queries(np.arange(0, part.queries.n_queries, -(-part.queries.n_rows // _ROWS)))
+        if learnt := _learnt(comparison, method, fold, some, n_seeds=1):
+            model, X, names = learnt
+            found = importance(model, X, group=some.group).set_index("feature")["importance"].rename(names)
             shares.append(found / (found.sum() or 1.0))
     if not shares:
         return []
@@ -135,25 +140,30 @@ def most_important(comparison: Comparison, method: Method) -> list[dict[str, Any
 
 def reasons(comparison: Comparison, pairs: MethodPairs, swaps: Sequence[Swap]) -> list[dict[str, Any] | None]:
     """Return why the new order has the first document of each swap above the second; None of what is no booster."""
-    models, found = {fold: _mean_of_fold(comparison, pair[0], fold) for fold, pair in pairs.items()}, list[Any]()
-    for fold, rows, places in swaps:
-        model, part = models[fold], comparison.data.tests[fold]
-        frame = None if model is None else _named(why(model, part.X, *rows), part, model)
-        found.append(None if frame is None else {"places": places, "columns": frame.to_dict("records")})
+    tests, found = comparison.data.tests, list[Any]()
+    models = {fold: _learnt(comparison, new, fold, tests[fold]) for fold, (new, _) in pairs.items()}
+    for fold, rows, places, _ in swaps:
+        if learnt := models[fold]:
+            model, X, names = learnt
+            columns = why(model, X, *rows).replace({"feature": names}).to_dict("records")
+        found.append({"places": places, "columns": columns} if learnt else None)
     return found
 
 
-def _mean_of_fold(comparison: Comparison, method: Method, fold: int) -> Any:
-    """Return the mean of a method's models of a fold as a booster; None if they are none, or have no contributions."""
-    models = [run.model.encode() for run in comparison.runs_of(method) if run.fold == fold and run.model]
+def _learnt(
+    comparison: Comparison, method: Method, fold: int, part: CheckedInputs, n_seeds: int | None = None
+) -> tuple[Any, Any, dict[str, str]] | None:
+    """Return the mean of a method's boosters of a fold, features as it reads them, and the user's names of these.
+
+    None if the models are no boosters, or have no contributions.
+    """
+    models = [run.model.encode() for run in comparison.runs_of(method) if run.fold == fold and run.model][:n_seeds]
     if not models or any(mark in models[0] for mark in _NO_CONTRIBUTIONS):
         return None
     boosters = [as_booster(model) for model in models]
-    return mean_model(boosters) if len(boosters) > 1 else boosters[0]
-
-
-def _named(frame: Any, part: CheckedInputs, model: Any) -> Any:
-    """Return a table with the names that a comparison has for features, where the model had to name them itself."""
+    model = mean_model(boosters) if len(boosters) > 1 else boosters[0]
+    X = numbers_of(part.X) if method.objective == LINEAR else part.X
     known = names_of(model)
-    names = dict(zip(known, part.schema.names or [f"number {j + 1}" for j in range(len(known))], strict=True))
-    return frame.assign(feature=[names.get(name, name) for name in frame["feature"]])
+    names = [*X.columns] if is_frame(X) else part.schema.names or [f"number {j + 1}" for j in range(len(known))]
+    X = X.set_axis(known, axis=1) if is_frame(X) else X
+    return model, X, dict(zip(known, map(str, names), strict=True))

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -203,7 +204,8 @@ class CompareResult:
         found, why, decision = list[Any](), list[Any](), self._decision
         if decision and decision.compares:
             table, swaps = examples(self.outcomes, decision.pairs, 10)
-            found, why = table.to_dict("records"), reasons(self.outcomes, decision.pairs, swaps)
+            rows, why = iter(table.to_dict("records")), reasons(self.outcomes, decision.pairs, swaps)
+            found = [[*islice(rows, n_rows)] for *_, n_rows in swaps]
         today = datetime.now().astimezone().date().isoformat()
         write_file(path, page({**self.document, "examples": found, "reasons": why, "date": today}))
 

@@ -283,7 +283,7 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
         super().load_model(fname)
         if loss_of(kept["objective"]) is not None:
             self.__dict__.update(kept)
-        self.training_summary_ = self.training_summary_._replace(schema=None, sizes=None)
+        self.training_summary_ = self.training_summary_._replace(schema=_schema_of(self.get_booster()), sizes=None)
 
     def export(self) -> xgb.XGBRanker:
         """Return a fitted plain `xgboost.XGBRanker` that predicts the same, bit for bit, without this library.

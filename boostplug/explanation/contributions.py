@@ -1,6 +1,6 @@
 """Contributions of features to the scores of any model: exact TreeSHAP values, as the frameworks compute them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -9,8 +9,9 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from boostplug.core.arrays import Floats
-from boostplug.core.checks import check_no_class, shown
+from boostplug.core.checks import check_no_class, column_names, shown
 from boostplug.core.extras import imported
+from boostplug.data.inputs import selected
 from boostplug.data.tables import Schema, align, as_features, rows_of, schema_of, with_text_categories
 from boostplug.model.ensemble import Ensemble
 from boostplug.model.trees import names_of
@@ -41,14 +42,12 @@ def read_model(ranker: Any, X: Any) -> ReadModel:
     table = ranker.select_features(X) if hasattr(ranker, "select_features") else X
     model = _model_of(ranker)
     known, fitted = tuple(names_of(model)), getattr(getattr(ranker, "training_summary_", None), "schema", None)
+    table = selected(table, columns_of_model(ranker, table)) if fitted is None else table
     features = as_features(table, fitted=fitted)
     table, here = features if isinstance(table, (list, tuple)) else table, schema_of(features)
     if fitted is None:
-        numbered = known in [tuple(f"{start}{k}" for k in range(len(known))) for start in ("Column_", "f")]
-        blank = "_" if hasattr(model, "model_to_string") else " "  # as LightGBM writes it
-        written = here.names and tuple(name.replace(" ", blank) for name in here.names)
-        fitted = Schema(len(known), None if numbered else known, reader=type(ranker).__name__)
-        align(features, fitted, schema=here._replace(names=written))
+        fitted = Schema(len(known), None if _are_numbers(known) else known, reader=type(ranker).__name__)
+        align(features, fitted, schema=here._replace(names=here.names and _written(here.names, model)))
     if isinstance(model, Ensemble):
         features = np.asarray(features, np.float64) if hasattr(features, "iloc") else features
         scores, contributions = model.predict, _of_ensemble(model, features)
@@ -61,6 +60,24 @@ def read_model(ranker: Any, X: Any) -> ReadModel:
     if features.shape[0]:
         scores(rows_of(features, [0]))  # raises what the ranker refuses, such as sparse rows after dense ones
     return ReadModel(table, features, here.names or fitted.names or known, scores, contributions)
+
+
+def columns_of_model(ranker: Any, X: Any) -> list[str] | None:
+    """Return the columns of a table that a booster names, in its order; None if the table has not all of them."""
+    model, names = _model_of(ranker), [name for name in column_names(X) if isinstance(name, str)]
+    written, known = dict(zip(_written(names, model), names, strict=True)), names_of(model)
+    found = [written[name] for name in known if name in written]
+    return found if len(found) == len(known) and not _are_numbers(known) else None
+
+
+def _are_numbers(known: Sequence[str]) -> bool:
+    """Return whether a framework has named the features of an array."""
+    return [*known] in [[f"{start}{k}" for k in range(len(known))] for start in ("Column_", "f")]
+
+
+def _written(names: Sequence[str], model: Any) -> tuple[str, ...]:
+    """Return names as a model has them: LightGBM's without blanks."""
+    return tuple(name.replace(" ", "_" if hasattr(model, "model_to_string") else " ") for name in names)
 
 
 def _model_of(ranker: Any) -> Any:
@@ -76,8 +93,9 @@ def _model_of(ranker: Any) -> Any:
 
 
 def _of_lightgbm(ranker: Any, booster: Any) -> _Function:
-    text = booster.model_to_string(num_iteration=1)
-    if "\n[linear_tree: 1]\n" in text or "\naverage_output\n" in text or booster.num_model_per_iteration() > 1:
+    text = booster.model_to_string()
+    refused = any(f"\n{mark}\n" in text for mark in ("[linear_tree: 1]", "is_linear=1", "average_output"))
+    if refused or booster.num_model_per_iteration() > 1:
         what = "linear trees, random forests and models of several scores per row"
         raise ValueError(f"LightGBM has no contributions to the scores of {what}; train boosted trees of constants")
 
@@ -115,7 +133,7 @@ def _of_ensemble(model: Ensemble, X: Any) -> _Function:
     slope = np.array([slopes.get(feature, 0.0) for feature in range(model.n_features)])
     trees = [term for term in model.terms if not isinstance(term[0], Feature)]
     booster = replace(model, rounds=[trees]).to_lightgbm(X)
-    mean = np.nan_to_num(X).mean(axis=0)
+    mean = np.nan_to_num(X).sum(axis=0) / max(1, len(X))
 
     def contributions(rows: Any) -> Floats:
         values: Floats = booster.predict(rows, pred_contrib=True)

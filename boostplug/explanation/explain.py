@@ -18,7 +18,7 @@ from boostplug.core.text import visible
 from boostplug.data.inputs import Inputs
 from boostplug.data.tables import check_computed, rows_of
 from boostplug.estimators.inputs import RankingScore, inputs_to_judge, metric_of_score
-from boostplug.explanation.contributions import ReadModel, read_model
+from boostplug.explanation.contributions import ReadModel, columns_of_model, read_model
 from boostplug.metrics import Metric
 
 _BLOCK = 65536  # rows whose contributions are held at once, or those of one query
@@ -126,6 +126,7 @@ def importance(
     *,
     qid: ArrayLike | str | None = None,
     group: ArrayLike | None = None,
+    labelled: ArrayLike | None = None,
     metric: Metric | str | None = None,
     n_repeats: int = 5,
     random_state: RandomState = 0,
@@ -159,6 +160,8 @@ def importance(
         Query id of each row; the rows of a query stand together. Give `qid`, `group` or a column named qid.
     group : array-like of int, optional
         Sizes of the queries in row order.
+    labelled : array-like of bool of shape (n_rows,), optional
+        False where a row has no label in `y`.
     metric : Metric or str, optional
         What shuffling loses. Default: NDCG@10.
     n_repeats : int, default 5
@@ -205,8 +208,10 @@ def importance(
     n_rows = len(X) if isinstance(X, (list, tuple)) else (getattr(X, "shape", None) or (0,))[0]
     labels = np.zeros(n_rows) if y is None else y
     own = isinstance(ranker, RankingScore)
-    inputs = partial(inputs_to_judge, ranker) if own else Inputs
-    unread = inputs(X=X, y=labels, qid=qid, group=group, keep=column_names(X))  # a column may equal labels here
+    inputs = partial(inputs_to_judge, ranker) if own else partial(Inputs, features=columns_of_model(ranker, X))
+    unread = inputs(
+        X=X, y=labels, qid=qid, group=group, labelled=labelled, keep=column_names(X)
+    )  # a column may equal labels here
     given = unread.check(ranker.training_summary_.schema if own else None)
     model = read_model(ranker, given.X)
     values = _moved_within_queries(model, given.queries.boundaries)

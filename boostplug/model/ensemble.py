@@ -212,8 +212,8 @@ class Ensemble:
         Parameters
         ----------
         X : array-like or DataFrame of shape (n_rows, n_features), optional
-            Rows that are counted at each leaf, such as the training set. SHAP values weigh by the counts. Default: each
-            leaf counts 1.
+            Rows that are counted at each leaf, such as the training set. SHAP values weigh by the counts, which are the
+            rows times a number up to 1000. Default: each leaf counts 1.
 
         Raises
         ------

@@ -82,19 +82,19 @@ def allowed_names(names: Sequence[str] | None, forbidden: str) -> list[str] | No
     return list(out)
 
 
-def counts_at_nodes(tree: Tree, X: NDArray[np.floating] | None) -> NDArray[np.int64]:
-    """Return counts, with which SHAP values weigh: rows of X at each node, in proportion; without X leaves below it.
+def counts_at_nodes(tree: Tree, X: NDArray[np.floating] | None) -> tuple[NDArray[np.int64], int]:
+    """Return counts, with which SHAP values weigh: rows of X at each node, times a unit; without X leaves below it.
 
-    A leaf without rows counts as a thousandth of a row, because SHAP values divide by counts.
+    A leaf without rows counts as a thousandth of a row, because SHAP values divide by counts. The unit comes second.
     """
-    count = tree.leaf.astype(np.int64)
+    count, unit = tree.leaf.astype(np.int64), 1
     if X is not None and len(X):
         leaf_of_row = replace(tree, value=np.arange(len(count), dtype=np.float64)).predict(X).astype(np.int64)
         unit = max(1, min(1000, _MOST_COUNTED // len(X)))
         count = np.maximum(count, unit * np.bincount(leaf_of_row, minlength=len(count)))
     for node in np.flatnonzero(~tree.leaf)[::-1]:
         count[node] = count[tree.left[node]] + count[tree.right[node]]
-    return count
+    return count, unit
 
 
 def block_of(tree: Tree, X: NDArray[np.floating] | None = None, *, reads_missing: bool = True) -> str:
@@ -102,7 +102,7 @@ def block_of(tree: Tree, X: NDArray[np.floating] | None = None, *, reads_missing
     inner, leaf = np.flatnonzero(~tree.leaf), np.flatnonzero(tree.leaf)
     number = np.empty(len(tree.value), np.int64)  # inner nodes and leaves are counted apart, leaves as -1, -2, …
     number[inner], number[leaf] = np.arange(len(inner)), ~np.arange(len(leaf))
-    count, reads = counts_at_nodes(tree, X), _MISSING_IS_NAN * reads_missing
+    (count, _), reads = counts_at_nodes(tree, X), _MISSING_IS_NAN * reads_missing
     return _lines(
         num_leaves=len(leaf),
         num_cat=0,

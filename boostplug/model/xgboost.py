@@ -82,7 +82,7 @@ def entry_of(
     inner = np.flatnonzero(~leaf)
     parents = np.full(len(order), _NO_PARENT)
     parents[left[inner]] = parents[right[inner]] = inner
-    value = tree.value[order] + shift
+    value, (count, unit) = tree.value[order] + shift, counts_at_nodes(tree, X)
     return {
         "base_weights": singles(value),
         "categories": [],
@@ -98,7 +98,7 @@ def entry_of(
         "split_conditions": singles(np.where(leaf, value, condition[order])),
         "split_indices": np.where(leaf, 0, tree.feature[order]).tolist(),
         "split_type": [0] * len(order),
-        "sum_hessian": counts_at_nodes(tree, X)[order].astype(np.float64).tolist(),
+        "sum_hessian": (count[order] / unit).tolist(),
         "tree_param": {
             "num_deleted": "0",
             "num_feature": str(n_features),

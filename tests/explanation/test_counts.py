@@ -89,3 +89,10 @@ def test_the_base_of_lightgbm_is_the_mean_score_in_training():
     for name in ("lightgbm, a loss", "lightgbm, missing values", "lightgbm, categories"):
         model, rows = fitted(name)
         assert bp.why(model, rows, 0).attrs["base"] == pytest.approx(model.predict(rows).mean(), abs=1e-9), name
+
+
+def test_the_linear_part_of_a_mean_counts_rows_in_xgboost():
+    """In LightGBM, whose counts are integers, in proportion."""
+    model, rows = fitted("xgboost, folds and linear")
+    frame = model.get_booster().trees_to_dataframe()
+    assert frame[frame["Node"] == 0]["Cover"].max() == len(rows)

@@ -192,3 +192,14 @@ def test_texts_are_the_categories_of_the_training_set():
     as_text = rows.assign(colour=rows["colour"].astype(object))
     assert bp.importance(model, as_text, qid=QID).equals(bp.importance(model, rows, qid=QID))
     assert bp.why(model, as_text, 0, 5)["contribution"].equals(bp.why(model, rows, 0, 5)["contribution"])
+
+
+def test_rows_that_are_not_judged_take_no_part_in_what_shuffling_loses():
+    model, rows = fitted("lightgbm, a loss")
+    judged = np.arange(len(Y)) % 3 > 0
+    found = bp.importance(model, rows, np.where(judged, Y, np.nan), qid=QID, labelled=judged)
+    expected = bp.importance(model, rows, Y, qid=QID, labelled=judged)
+    assert found.equals(expected)
+    assert not found["permutation_mean"].equals(bp.importance(model, rows, Y, qid=QID)["permutation_mean"])
+    with pytest.raises(ValueError, match="pass labelled="):
+        bp.importance(model, rows, np.where(judged, Y, np.nan), qid=QID)

@@ -9,6 +9,7 @@ from explanation.models import (
     NAMED,
     OF_LIGHTGBM,
     OF_XGBOOST,
+    QID,
     X,
     Y,
     fitted,
@@ -19,6 +20,7 @@ from explanation.models import (
 from sklearn.exceptions import NotFittedError
 
 import boostplug as bp
+from boostplug.weak_rankers import Feature, Stump
 
 every_model = pytest.mark.parametrize("name", [*MODELS])
 
@@ -82,8 +84,9 @@ def test_columns_that_are_no_features_are_left_out():
 @pytest.mark.parametrize("name", ["lightgbm, a frame", "xgboost, a frame", "lightgbm, booster from a file"])
 def test_columns_are_matched_by_name(name):
     model, rows = fitted(name)
-    with pytest.raises(ValueError, match="X has the training set's columns in another order; select them as"):
-        bp.why(model, rows[rows.columns[::-1]], 0, 1)
+    table = rows[rows.columns[::-1]].assign(text="no feature", query=QID)
+    assert bp.why(model, table, 0, 1).equals(bp.why(model, rows, 0, 1))
+    assert bp.importance(model, table, qid="query").equals(bp.importance(model, rows, qid=QID))
     with pytest.raises(ValueError, match=r"columns are not those of the training set: missing .*'noise'"):
         bp.why(model, rows.drop(columns="noise"), 0, 1)
 
@@ -101,6 +104,26 @@ def test_a_table_names_the_columns_of_a_model_that_was_trained_on_an_array(name)
     found, expected = bp.why(model, frame, 0, 1), bp.why(model, rows, 0, 1)
     assert {*found["feature"]} == {*frame.columns}
     assert found["contribution"].tolist() == expected["contribution"].tolist()
+
+
+def test_a_loaded_ranker_reads_tables_as_its_predict_does(tmp_path):
+    model, rows = fitted("xgboost, categories")
+    model.save_model(tmp_path / "model.ubj")
+    loaded = bp.XGBRanker()
+    loaded.load_model(tmp_path / "model.ubj")
+    for table in (
+        rows,
+        rows.assign(
+            colour=rows["colour"]
+            .astype(str)
+            .astype("category")
+            .cat.reorder_categories(sorted(rows["colour"].cat.categories, reverse=True))
+        ),
+    ):
+        assert (
+            bp.why(loaded, table, 0, 1)["contribution"].tolist() == bp.why(model, rows, 0, 1)["contribution"].tolist()
+        )
+        assert bp.importance(loaded, table, qid=QID).equals(bp.importance(model, rows, qid=QID))
 
 
 def refusal_of(call):
@@ -161,6 +184,7 @@ def test_models_without_contributions_are_refused():
         lightgbm(objective=bp.QBRank(), linear_tree=True),
         lightgbm(plain=True, boosting_type="rf", bagging_freq=1, bagging_fraction=0.5),
         lgb.LGBMClassifier(**OF_LIGHTGBM).fit(X, Y),
+        bp.Ensemble([[(Stump(1, 0.0), 1.0), (Feature(0), 2.0)]], n_features=X.shape[1]).to_lightgbm(),
         lgb.Booster(model_str=lgb.LGBMClassifier(**OF_LIGHTGBM).fit(X, Y).booster_.model_to_string()),
     ):
         with pytest.raises(ValueError, match="no contributions to the scores of linear trees, random forests and mod"):

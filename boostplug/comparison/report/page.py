@@ -8,9 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
-from itertools import groupby
 from math import ceil, floor, log10
-from operator import itemgetter
 from typing import Any
 
 from boostplug.comparison import formats
@@ -69,8 +67,8 @@ def page(document: Document) -> str:
     Parameters
     ----------
     document : dict
-        `CompareResult.document`, perhaps with a "date", and with "examples", the rows of `CompareResult.examples`, and
-        "reasons", one for each of their queries.
+        `CompareResult.document`, perhaps with a "date", with "examples", the rows of each query of
+        `CompareResult.examples`, and with "reasons", one for each of these queries.
     """
     script = _file("page.js")
     methods = coloured_methods(document)
@@ -161,14 +159,15 @@ def _table(document: Document) -> dict[str, Any]:
     return {"columns": columns, "ascending": ascending, **records}
 
 
-def _examples(rows: Sequence[Mapping[str, Any]], reasons: Sequence[Any]) -> list[dict[str, Any]]:
+def _examples(examples: Sequence[Sequence[Mapping[str, Any]]], reasons: Sequence[Any]) -> list[dict[str, Any]]:
     """Return the tables of examples: the documents at the top of the new or of the old order, with their reason."""
     tables = []
-    for (query, of_query), why in zip(groupby(rows, key=itemgetter("query")), reasons, strict=True):
-        top = [row for row in of_query if min(row["new place"], row["old place"]) <= _TOP_PLACES]
+    for rows, why in zip(examples, reasons, strict=True):
+        top = [row for row in rows if min(row["new place"], row["old place"]) <= _TOP_PLACES]
         heads = [name for name in top[0] if name not in ("query", "change", "new score", "old score")]
         shown = [{"cells": [row[name] for name in heads], "is_relevant": row["label"] > 0.0} for row in top]
-        tables.append({"query": query, "change": top[0]["change"], "heads": heads, "rows": shown, "why": why})
+        of_query = {name: top[0][name] for name in ("query", "change")}
+        tables.append({**of_query, "heads": heads, "rows": shown, "why": why})
     return tables
 
 

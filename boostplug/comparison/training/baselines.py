@@ -12,6 +12,7 @@ from boostplug.comparison.training.plan import TrainingPlan
 from boostplug.comparison.training.runs import Method, MethodRun, reason, values_of_run
 from boostplug.core.arrays import Floats
 from boostplug.core.extras import is_installed
+from boostplug.data.tables import is_frame
 from boostplug.estimators.inputs import with_float32_labels
 from boostplug.estimators.linear_model import without_categories
 from boostplug.metrics import Metric
@@ -84,12 +85,26 @@ def _scores(data: LoadedData, column: str, method: Method, fold: int) -> tuple[F
         ranker, q = LinearRanker(loss=loss_of_linear(data)), with_float32_labels(train.queries, warn=False)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            X = without_categories(train.X)
+            X = without_categories(numbers_of(train.X))
             ranker.fit(X, q.labels, group=train.group, sample_weight=q.row_weight, labelled=q.labelled)
-        valid, test = (ranker.predict(without_categories(part.X)) for part in judging)
+        valid, test = (ranker.predict(without_categories(numbers_of(part.X))) for part in judging)
         if is_installed("lightgbm"):
             text = ranker.model_.to_lightgbm().model_to_string()
     return valid, test, text
+
+
+def numbers_of(X: Any) -> Any:
+    """Return features without columns of categories, which the linear model does not read."""
+    numbers = X.select_dtypes(exclude="category") if is_frame(X) else X
+    return numbers if numbers.shape[1] else X
+
+
+def notes_on_linear(data: LoadedData, methods: Sequence[Method]) -> list[str]:
+    """Return a note on the columns that the linear model does not read."""
+    if not (data.has_categories and LINEAR in [method.objective for method in methods]):
+        return []
+    names = data.folds[0][0].X.select_dtypes("category").columns
+    return [f"The linear model does not read categories ({', '.join(map(str, names))}); the other methods do."]
 
 
 def title_of_column(name: str) -> str:
