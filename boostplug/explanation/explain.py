@@ -42,7 +42,8 @@ def why(ranker: Any, X: Any, above: int, below: int | None = None, *, plot: str 
     X : array, sparse matrix, or DataFrame of shape (n_rows, n_features)
         As for `predict`.
     above, below : int
-        Rows of X, counted from 0. Without `below`, the score of the row `above` is explained by itself.
+        Rows of X, counted from 0, whatever labels its index has: of the same query, to ask about a list. Without
+        `below`, the score of the row `above` is explained by itself.
     plot : str or Path, optional
         File that ends with .svg or .png, for a picture: a step for each of the 15 largest contributions.
 
@@ -116,7 +117,7 @@ def _save_steps(path: str | Path, frame: Any) -> None:
     ends = start + np.cumsum(steps)
     of_one, of_two = f"score {ends[-1]:.4g}, from the base {start:.4g}", f"difference of the scores: {ends[-1]:.4g}"
     title = f"{of_two} (values: above | below)" if "below" in frame else of_one
-    _save_bars(path, title, labels, steps, ends - steps)
+    _save_bars(path, title, "score", labels, steps, ends - steps)
 
 
 def importance(
@@ -228,7 +229,11 @@ def importance(
     frame = frame.sort_values("importance", ascending=False, kind="stable", ignore_index=True)
     if plot is not None:
         most = frame.head(_MOST)
-        _save_bars(plot, f"importance of {len(most)} of {len(frame)} features", most["feature"], most["importance"])
+        title, unit = (
+            f"{len(most)} of {len(frame)} features",
+            "mean distance of contributions from their mean in the query",
+        )
+        _save_bars(plot, title, unit, most["feature"], most["importance"])
     return frame
 
 
@@ -267,7 +272,7 @@ def _check_plot(path: Any) -> None:
         require_matplotlib()
 
 
-def _save_bars(path: str | Path, title: str, labels: Any, lengths: Any, starts: Any = 0.0) -> None:
+def _save_bars(path: str | Path, title: str, unit: str, labels: Any, lengths: Any, starts: Any = 0.0) -> None:
     """Draw bars from top to bottom, with their lengths beside them, into a file."""
     labels = [label if len(label) <= _LETTERS else f"{label[: _LETTERS - 1]}…" for label in map(visible, labels)]
     new_figure, rc_context = require_matplotlib()
@@ -278,6 +283,7 @@ def _save_bars(path: str | Path, title: str, labels: Any, lengths: Any, starts: 
         bars = axes.barh(range(len(labels)), lengths, left=starts, color=colours, height=0.7, tick_label=labels)
         axes.bar_label(bars, [f"{length:.3g}" for length in lengths], padding=4)
         axes.set_title(title, fontsize="medium")
+        axes.set_xlabel(unit)
         axes.invert_yaxis()
         axes.use_sticky_edges = False  # room for the numbers
         axes.margins(x=0.15, y=0.03)
