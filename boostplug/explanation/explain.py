@@ -229,10 +229,8 @@ def importance(
     frame = frame.sort_values("importance", ascending=False, kind="stable", ignore_index=True)
     if plot is not None:
         most = frame.head(_MOST)
-        title, unit = (
-            f"{len(most)} of {len(frame)} features",
-            "mean distance of contributions from their mean in the query",
-        )
+        title = f"importance of {len(most)} of {len(frame)} features"
+        unit = "mean distance of contributions from their mean in the query"
         _save_bars(plot, title, unit, most["feature"], most["importance"])
     return frame
 

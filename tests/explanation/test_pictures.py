@@ -64,6 +64,7 @@ def test_bars_are_the_most_important_features(drawn):
     assert names(axes) == [*frame["feature"].head(15)]
     np.testing.assert_allclose([end for _, end in bars(axes)], frame["importance"].head(15))
     assert axes.get_title() == "importance of 15 of 20 features"
+    assert axes.get_xlabel().startswith("mean distance of contributions")
 
 
 def test_names_are_cut_and_what_is_invisible_is_escaped(drawn):
