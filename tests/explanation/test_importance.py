@@ -23,6 +23,8 @@ from scipy import sparse
 import boostplug as bp
 from boostplug.weak_rankers import Feature, Stump
 
+pytestmark = pytest.mark.filterwarnings(r"ignore:[\s\S]*deprecated")  # XGBoost 3.4: dart and gblinear
+
 
 def by_definition(model, X, qid):
     """Return the importance of each feature, document by document."""

@@ -22,6 +22,8 @@ from sklearn.exceptions import NotFittedError
 import boostplug as bp
 from boostplug.weak_rankers import Feature, Stump
 
+pytestmark = pytest.mark.filterwarnings(r"ignore:[\s\S]*deprecated")  # XGBoost 3.4: dart and gblinear
+
 every_model = pytest.mark.parametrize("name", [*MODELS])
 
 

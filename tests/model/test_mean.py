@@ -102,6 +102,7 @@ def categorical(values):
     return fitted(LIGHTGBM, x=pd.DataFrame({"kind": kind, "x": X[:, 0]}))
 
 
+@pytest.mark.filterwarnings(r"ignore:[\s\S]*deprecated")  # XGBoost 3.4: gblinear
 def test_what_has_no_mean_is_refused():
     ours, theirs = fitted(LIGHTGBM), fitted(XGBOOST)
     forest = LIGHTGBM.fit(LIGHTGBM.objective, boosting_type="rf", subsample=0.5, subsample_freq=1)

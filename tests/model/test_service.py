@@ -101,7 +101,7 @@ def test_dictionaries_get_the_scores_of_their_texts(table, tmp_path, monkeypatch
             scores_of([{"price": 0.5}])
         with pytest.raises(ValueError, match="could not convert"):
             scores_of([{"price": "cheap", "chain": "Astra"}])
-        assert scores_of([]).shape == (0,)
+        assert len(scores_of([])) == 0
 
 
 def beyond_ascii(order=None):
