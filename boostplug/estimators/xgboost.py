@@ -241,9 +241,9 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
         features = self._features_of(X, fitted)
         if fitted is not None:
             self._check_same_sparsity(schema_of(features), fitted)
-        return super().predict(
-            with_text_categories(features), **{name: as_native(value) for name, value in kwargs.items()}
-        )
+        options = {name: as_native(value) for name, value in kwargs.items()}
+        scores = super().predict(with_text_categories(features), **options)
+        return scores if features.shape[0] else scores.reshape(0)  # a table in XGBoost 3.4
 
     def save_model(self, fname: Any) -> None:
         """Save the model that `predict` uses: after early stopping, the rounds up to the best iteration.

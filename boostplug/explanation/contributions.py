@@ -64,6 +64,7 @@ def read_model(ranker: Any, X: Any) -> ReadModel:
 
 def columns_of_model(ranker: Any, X: Any) -> list[str] | None:
     """Return the columns of a table that a booster names, in its order; None if the table has not all of them."""
+    check_no_class("ranker", ranker, object)
     model, names = _model_of(ranker), [name for name in column_names(X) if isinstance(name, str)]
     written, known = dict(zip(_written(names, model), names, strict=True)), names_of(model)
     found = [written[name] for name in known if name in written]
