@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 from clicks.logs import aggregated, of_rows
+from sklearn.ensemble import HistGradientBoostingClassifier
+from threadpoolctl import threadpool_info, threadpool_limits
 
 import boostplug as bp
 from boostplug.clicks import propensity, simulate
@@ -115,6 +117,20 @@ def test_em_with_features():
     log = log_of(SCORES[0], sessions=6_000)
     found = propensity(log, method="em", X=dict(enumerate(DATA.X)), n_bootstrap=2).propensity
     assert np.abs(found / TRUTH - 1).max() < 0.3
+
+
+def test_small_models_of_relevance_have_one_thread(monkeypatch):
+    """On a busy machine several take up to ten times as long."""
+
+    def spied(*arguments):
+        (n,) = {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "openmp"}
+        raise RuntimeError(f"threads: {n}")
+
+    monkeypatch.setattr(HistGradientBoostingClassifier, "fit", spied)
+    log = log_of(SCORES[0], sessions=1_000)
+    for n_features, n_threads in ((5, 1), (2_500_000 // log.n_rows + 1, 3)):
+        with threadpool_limits(3, "openmp"), pytest.raises(RuntimeError, match=f"^threads: {n_threads}$"):
+            propensity(log, method="em", X=np.zeros((log.n_rows, n_features)))
 
 
 def test_em_without_features():
