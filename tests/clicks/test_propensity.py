@@ -172,6 +172,9 @@ def test_equal_calls_are_equal(of_two_rankers):
     one, other = (propensity(log, method="harvesting", n_bootstrap=10) for _ in range(2))
     assert np.array_equal(one.low, other.low)
     assert not np.array_equal(one.low, propensity(log, method="harvesting", n_bootstrap=10, random_state=1).low)
+    for method in ("harvesting", "em"):
+        few, more = (propensity(log, method=method, n_bootstrap=n).propensity for n in (2, 3))
+        assert few.tolist() == more.tolist()
 
 
 def test_positions_without_clicks_are_named():
