@@ -63,13 +63,14 @@ def check_parameters(parameters: Mapping[str, Any]) -> None:
 
     Most Hessians of a ranking loss are far below the largest, and round to 0.
     """
-    if str(parameters.get("bagging_by_query")).lower() in {"true", "1", "+"}:
+    on = {name for name, value in parameters.items() if str(value).lower() in {"true", "1", "+"}}
+    if "bagging_by_query" in on:
         raise ValueError(
             "bagging_by_query=True trains a constant model (or on all rows, with a wrong score of the first) with "
             "any custom objective in LightGBM; remove it (bagging_fraction without it samples rows); an "
             "lgb.Dataset keeps it from an earlier training: build a new one"
         )
-    if parameters.get("use_quantized_grad") and not parameters.get("quant_train_renew_leaf"):
+    if "use_quantized_grad" in on and "quant_train_renew_leaf" not in on:
         warn_user(
             "use_quantized_grad=True computes leaf values from Hessians that are rounded to a few levels, so those of "
             "ranking losses are many times too large; pass quant_train_renew_leaf=True too"

@@ -13,6 +13,7 @@ _ROUNDS_WITH_MODEL, _ROUNDS = 20, 500
 _TOLERANCE_WITH_MODEL, _TOLERANCE = 2e-3, 1e-6  # largest change of a propensity in one round
 _INNER = 3  # updates of the propensities in one round: they cost little beside a model
 _LEAST = 1e-12
+_VALUES_FOR_ONE_THREAD = 5_000_000  # of features; below it, threads that wait for a busy core cost more than they gain
 _PRIOR = 5.0  # looks at the mean relevance, added to those at each document
 # 32 bins, because finding more takes longer than growing the trees. The regularization counts in documents that were
 # looked at, so that it matters in short logs only.
@@ -84,8 +85,10 @@ def _relevance(X: Any, clicks: Floats, skips: Floats) -> Floats:
         shrunk: Floats = (clicks + _PRIOR * mean) / (clicks + skips + _PRIOR)
         return shrunk
     from sklearn.ensemble import HistGradientBoostingClassifier
+    from threadpoolctl import threadpool_limits
 
     model = HistGradientBoostingClassifier(**_MODEL)
-    model.fit(X, np.repeat([1, 0], len(clicks)), np.concatenate([clicks, skips]))
-    fitted: Floats = model.predict_proba(X[: len(clicks)])[:, 1]
+    with threadpool_limits(1 if X.size <= _VALUES_FOR_ONE_THREAD else None, "openmp"):
+        model.fit(X, np.repeat([1, 0], len(clicks)), np.concatenate([clicks, skips]))
+        fitted: Floats = model.predict_proba(X[: len(clicks)])[:, 1]
     return fitted

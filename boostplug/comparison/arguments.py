@@ -63,6 +63,7 @@ def as_trees(params: Mapping[str, Any] | None, folds: DataFolds) -> tuple[Trees,
     if isinstance(params, Mapping) and "column_fraction" in params:
         defaults["xgboost"].pop("colsample_bytree", None)  # which would win
     trees = Trees.from_params(params, defaults)
+    why = f"in the smallest training part, {why}" if len(folds) > 1 else why
     return trees, f"{why}; params set {', '.join(params)}" if params else why
 
 

@@ -51,7 +51,8 @@ def progress_bar(shown: bool | None, total: int) -> Iterator[Callable[[str, int]
             last = monotonic()
             elapsed = timedelta(seconds=int(task.elapsed or 0))
             with suppress(OSError, ValueError):  # the reader of stderr has gone
-                sys.stderr.write(f"boostplug: {elapsed}, {task.completed:g} of {total} done; now {task.description}\n")
+                now = task.description and f"; now {task.description}"
+                sys.stderr.write(f"boostplug: {elapsed}, {task.completed:g} of {total} done{now}\n")
                 sys.stderr.flush()
 
     with progress:

@@ -77,10 +77,10 @@ def without_columns(X: Any, names: Iterable[Any]) -> Any:
 
 
 def with_column(X: Any, name: str, values: NDArray[np.float64]) -> Any:
-    """Return features with one more column, the last; single precision stays so."""
+    """Return features with one more column, the last; single precision stays so, and integers become double."""
     if hasattr(X, "iloc"):
         return X.assign(**{name: values})
-    column = values.astype(np.result_type(X.dtype, np.float32))
+    column = values.astype(np.result_type(X.dtype, np.float32 if X.dtype.kind == "f" else np.float64))
     if not hasattr(X, "nnz"):
         return np.column_stack([X, column])
     from scipy.sparse import csr_matrix, hstack

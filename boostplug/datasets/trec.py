@@ -243,8 +243,8 @@ def join_trec(data: RankingData, *tables: Qrels | Run) -> RankingData:
     *tables : Qrels or Run
         A row that is not judged, or has a negative grade, gets the label 0: `trec_eval` counts it as not relevant. The
         column of a run has the name of its tag, and NaN where the run lacks the row: trees take it as missing, and
-        ``compare(today=)`` judges on complete queries. Features without names are first named "1", "2", …, as LETOR
-        numbers them.
+        ``compare(today=)`` judges on complete queries. Its scores are rounded to float32 where `X` is, as of the
+        loaders. Features without names are first named "1", "2", …, as LETOR numbers them.
 
     Returns
     -------
@@ -253,7 +253,8 @@ def join_trec(data: RankingData, *tables: Qrels | Run) -> RankingData:
     Warns
     -----
     UserWarning
-        If a table lacks rows of the data. The message counts these rows, and the queries without any.
+        If a table lacks rows of the data. The message counts these rows, and the queries without any. If scores that
+        differ in a query are equal after rounding.
 
     Raises
     ------
@@ -280,6 +281,10 @@ def join_trec(data: RankingData, *tables: Qrels | Run) -> RankingData:
             names = (*(data.feature_names or [str(1 + j) for j in range(data.n_features)]), table.tag)
             check_unique(names, "data, with the tag of the run,")
             scores = _values_of_rows(data, f"the run {table.tag!r}", table[:3], "get the score NaN")
+            query = data.queries.query_of_row.tolist()
+            kept = scores.astype(np.float32 if getattr(data.X, "dtype", None) == np.float32 else float)
+            if len({*zip(query, kept, strict=True)}) < len({*zip(query, scores, strict=True)}):
+                warn_user(f"unequal scores of the run {table.tag!r} are equal in X's float32; pass X.astype(float)")
             data = replace(data, X=with_column(data.X, table.tag, scores), feature_names=names)
         else:
             check_instance("tables", table, Qrels, "load_qrels(…), or a Run such as load_run(…)")
@@ -294,10 +299,10 @@ def _values_of_rows(data: RankingData, name: str, entries: Any, otherwise: str) 
         raise ValueError("data have no doc_ids to match; pass RankingData(doc_ids=…), or write '# ID' behind each row")
     rows, (qid, doc_ids, values) = _row_keys("data", data.qid, data.doc_ids, data.n_rows), entries
     table = dict(zip(_row_keys(name, qid, doc_ids, len(values)), as_floats(name, values).tolist(), strict=True))
-    found = np.array([row in table for row in rows])
+    found = np.array([row in table for row in rows], bool)
     lacking = data.n_queries - len(np.unique(data.queries.query_of_row[found]))
     what = f"{np.sum(~found):,} of {len(rows):,} rows are missing in {name}"
-    if not found.any():
+    if rows and not found.any():
         raise ValueError(f"{what}: it has {shown([*table][:2])}, …, and data {shown(rows[:2])}, …; write the ids alike")
     if not found.all():
         warn_user(f"{what} and {otherwise}; {lacking:,} of {data.n_queries:,} queries have no row there")

@@ -18,6 +18,7 @@ _FORMAT = "boostplug.Ensemble"
 _VERSION = 1
 _KINDS: dict[str, Any] = {"stump": Stump, "feature": Feature, "tree": Tree}
 _WRITE = "pass what Ensemble.save wrote"
+_LOAD = f"{_WRITE}, or load with lightgbm.Booster(model_file=…) or xgboost.Booster(model_file=…) what these saved"
 
 Terms = Sequence[tuple[WeakRanker, float]]
 
@@ -39,7 +40,7 @@ def to_document(
 def from_document(data: Any) -> dict[str, Any]:
     """Return the arguments of `Ensemble` that `to_document` was given; `Ensemble` checks them."""
     if not isinstance(data, dict) or data.get("format") != _FORMAT:
-        raise ValueError(f"not a saved ensemble, but {shown(data)}; {_WRITE}")
+        raise ValueError(f"not a saved ensemble, but {shown(data)}; {_LOAD}")
     if data.get("version") != _VERSION:
         raise ValueError(f"version {shown(data.get('version'))} of the format is unknown; upgrade boostplug")
     try:
@@ -66,7 +67,7 @@ def read(path: str | os.PathLike[str]) -> Any:
     try:
         return json.loads(content)
     except (ValueError, RecursionError) as error:
-        raise ValueError(f"not a saved ensemble ({error}); {_WRITE}") from None
+        raise ValueError(f"not a saved ensemble ({error}); {_LOAD}") from None
 
 
 def _term_to_dict(weak: WeakRanker, weight: float) -> dict[str, Any]:

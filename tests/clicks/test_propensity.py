@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 from clicks.logs import aggregated, of_rows
+from sklearn.ensemble import HistGradientBoostingClassifier
+from threadpoolctl import threadpool_info, threadpool_limits
 
 import boostplug as bp
 from boostplug.clicks import propensity, simulate
@@ -117,6 +119,20 @@ def test_em_with_features():
     assert np.abs(found / TRUTH - 1).max() < 0.3
 
 
+def test_small_models_of_relevance_have_one_thread(monkeypatch):
+    """On a busy machine several take up to ten times as long."""
+
+    def spied(*arguments):
+        (n,) = {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "openmp"}
+        raise RuntimeError(f"threads: {n}")
+
+    monkeypatch.setattr(HistGradientBoostingClassifier, "fit", spied)
+    log = log_of(SCORES[0], sessions=1_000)
+    for n_features, n_threads in ((5, 1), (2_500_000 // log.n_rows + 1, 3)):
+        with threadpool_limits(3, "openmp"), pytest.raises(RuntimeError, match=f"^threads: {n_threads}$"):
+            propensity(log, method="em", X=np.zeros((log.n_rows, n_features)))
+
+
 def test_em_without_features():
     """Each document was shown a hundred times at several positions."""
     few = bp.RankingData(DATA.X[:100], DATA.y[:100], group=[20] * 5)
@@ -156,6 +172,9 @@ def test_equal_calls_are_equal(of_two_rankers):
     one, other = (propensity(log, method="harvesting", n_bootstrap=10) for _ in range(2))
     assert np.array_equal(one.low, other.low)
     assert not np.array_equal(one.low, propensity(log, method="harvesting", n_bootstrap=10, random_state=1).low)
+    for method in ("harvesting", "em"):
+        few, more = (propensity(log, method=method, n_bootstrap=n).propensity for n in (2, 3))
+        assert few.tolist() == more.tolist()
 
 
 def test_positions_without_clicks_are_named():

@@ -173,17 +173,18 @@ def test_progress_changes_no_result(tiny, monkeypatch, capsys):
 
 
 def test_progress_has_lines_where_there_is_no_terminal(monkeypatch, capsys):
-    """A step is followed by a line, but for those less than 30 seconds after another."""
+    """A step is followed by a line, but for those less than 30 seconds after another. The first names no training."""
     now = [100.0]
     monkeypatch.setattr(console, "monotonic", lambda: now[0])
     with console.progress_bar(True, 240) as advance:
-        advance("lightgbm QBRank, seed 0", 0)
-        for seconds, steps in ((31, 3), (20, 1), (20, 130)):
+        for seconds, steps in ((31, 1), (31, 2), (20, 1), (20, 130)):
             now[0] += seconds
             advance("", steps)
+            advance("lightgbm QBRank, seed 0", 0)
     out, err = capsys.readouterr()
     assert out == ""
     assert [line.partition(", ")[2] for line in err.splitlines()] == [
-        f"{done} of 240 done; now lightgbm QBRank, seed 0" for done in (3, 134)
+        "1 of 240 done",
+        *(f"{done} of 240 done; now lightgbm QBRank, seed 0" for done in (3, 134)),
     ]
     assert err.startswith("boostplug: 0:00:00, ")

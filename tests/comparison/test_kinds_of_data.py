@@ -39,6 +39,7 @@ def test_trees_fit_the_labels_of_the_fold_with_the_fewest_queries_that_hold_a_pa
     many = parts(2000, mean_list_size=3)
     assert trees_for(many[0].queries)[0]["num_leaves"] > expected["num_leaves"]
     assert settings([many, parts()])["params"] == found["params"] == settings([parts(), many])["params"]
+    assert settings([many, parts()])["trees"] == f"in the smallest training part, {why}"
 
 
 @pytest.mark.parametrize(

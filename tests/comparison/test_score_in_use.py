@@ -121,6 +121,18 @@ def test_less_is_better_and_the_order_are_asked_about_too():
     assert about(compared(best_first, "order"), "the order of the rows") == []
 
 
+def test_propensities_that_are_too_strong_are_a_reason_too():
+    options = {"metric": "DCG@10", "position": "position", "propensity": 0.3 ** np.arange(SIZE), "baselines": ()}
+    (line,) = about(compared(bookings(), "score", **options))
+    assert line.startswith("The column 'score' ranks worse than a random order (DCG@10(linear).on(ips) ")
+    assert line.endswith("pass today='-score' (--today=-score); or the propensities are too strong.")
+    train, valid, test = (part.drop(columns="part") for _, part in bookings().groupby("part", sort=False))
+    judged = [part.drop(columns="position") for part in (valid, test)]
+    given = QUICK | options | {"metric": "NDCG@10", "losses": bp.RankNet(), "today": "-score"}
+    (line,) = about(bp.compare(train, *judged, **given), "the column '-score'")
+    assert line.endswith("pass today='score' (--today=score).")
+
+
 def test_a_score_level_with_chance_is_no_reason():
     for seed in range(5):
         frame = bookings(60, seed)

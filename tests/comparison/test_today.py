@@ -269,7 +269,11 @@ def test_repeated_rows_do_not_hide_a_column_of_places():
     """Trained on as a feature, the places that users saw make clicks look like judgements."""
     frame = shop().assign(place=np.tile(np.arange(1, SIZE + 1), N))
     (once,) = warnings_of(frame)
-    assert "Column 'place' numbers the rows of each query" in once
+    assert once == (
+        "Column 'place' numbers the rows of each query, as places in a list do. If users saw the rows at these places, "
+        "pass position='place' (--position place). If not, and if it is no measurement either, "
+        "pass drop=['place'] (--drop place)."
+    )
     assert "repeated" not in once
     (line,) = warnings_of(pd.concat([frame, frame.sample(frac=0.02, random_state=0)]))
     assert "rows the number stands in its query twice: are these rows repeated?" in line

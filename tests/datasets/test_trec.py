@@ -147,6 +147,33 @@ def test_other_tables_of_features_are_joined_and_zeros_stay_written(kind):
     assert (joined.y.tolist(), joined.weight.tolist(), joined.position.tolist()) == ([1, 0, 2], [1, 2, 3], [1, 2, 1])
 
 
+CLOSE = [16777217.0, 16777216.0]  # equal in float32
+
+
+@pytest.mark.parametrize("form", [np.array, csr_matrix], ids=["array", "sparse"])
+def test_scores_that_single_precision_merges_are_warned_of(form):
+    ids = {"qid": [1, 1, 2], "doc_ids": ["a", "b", "a"]}
+    run = Run(["1", "1", "2"], ["a", "b", "a"], [*CLOSE, 5], "bm25")
+    X = form(np.eye(3, dtype=np.float32))
+    with pytest.warns(UserWarning, match=r"unequal scores of the run 'bm25' are equal in X's float32; pass X.astype"):
+        joined = join_trec(bp.RankingData(X, [1, 0, 2], **ids), run)
+    assert joined.X.dtype == np.float32
+    run = run._replace(scores=[CLOSE[0], 5, CLOSE[1]])
+    join_trec(bp.RankingData(X, [1, 0, 2], **ids), run)  # of two queries: no ties
+
+
+@pytest.mark.parametrize("kind", [float, bool, np.int8, np.int64])
+def test_scores_beside_other_numbers_are_in_double_precision(kind):
+    data = bp.RankingData(np.eye(2, dtype=kind), [1, 0], qid=[1, 1], doc_ids=["a", "b"])
+    assert join_trec(data, Run(["1", "1"], ["a", "b"], CLOSE, "bm25")).X[:, 2].tolist() == CLOSE
+
+
+def test_data_without_rows_are_joined():
+    data = bp.RankingData(np.zeros((0, 2)), [], qid=[], doc_ids=[])
+    joined = join_trec(data, Qrels(["1"], ["a"], [1.0]), Run(["1"], ["a"], [1.0], "bm25"))
+    assert (joined.X.shape, joined.feature_names) == ((0, 3), ("1", "2", "bm25"))
+
+
 def test_rows_that_a_table_lacks_are_counted(letor):
     qrels = Qrels(np.array(["1", "2"]), np.array(["d1", "d9"]), np.array([3.0, 1.0]))
     what = r"3 of 5 rows are missing in the qrels and get the label 0; 1 of 3 queries have no row there"

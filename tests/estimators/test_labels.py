@@ -118,6 +118,12 @@ def test_missing_labels_are_rows_that_labelled_leaves_out(F, kind):
     assert ranker.score(valid, labelled=V_LABELLED) == judged
     assert bp.NDCG(10).score(NONE[1], plain.predict(VX), qid=VQID, labelled=V_LABELLED) == judged
     np.testing.assert_array_equal(F.fit(bp.QBRank(), y=NONE[0], labelled=LABELLED).predict(VX), plain.predict(VX))
+    masked = np.ma.masked_array(Y, mask=~LABELLED)
+    with pytest.raises(ValueError, match=r"y has \d+ masked values; drop such rows, or fill them"):
+        F.fit(bp.QBRank(), y=masked, labelled=LABELLED)
+    np.testing.assert_array_equal(
+        F.fit(bp.QBRank(), y=masked.filled(0), labelled=LABELLED).predict(VX), plain.predict(VX)
+    )
 
 
 @every_framework

@@ -71,8 +71,12 @@ def test_leaf_values_from_rounded_hessians_are_warned_of():
     ):
         with pytest.warns(UserWarning, match="use_quantized_grad=True computes leaf values from Hessians"):
             fit(**given)
+        with pytest.warns(UserWarning, match="use_quantized_grad=True computes leaf values from Hessians"):
+            fit(use_quantized_grad="true", quant_train_renew_leaf="false")
         fit(**given, quant_train_renew_leaf=True)
+        fit(**given, quant_train_renew_leaf="+")
         fit(use_quantized_grad=False)
+        fit(use_quantized_grad="false")
 
 
 @pytest.mark.parametrize(("loss", "times"), [(bp.CRR(), 10.0), (bp.QBRank(), 10.0), (bp.RankNet(), 3.0)])

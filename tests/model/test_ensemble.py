@@ -302,8 +302,9 @@ SAVED = Ensemble(TERMS, n_features=2, feature_names=["a", "b"]).to_dict()
     [
         ("", "not a saved ensemble .Expecting value: line 1 column 1 .*; pass what Ensemble.save wrote"),
         ("null", "not a saved ensemble, but None"),
+        ('{"learner": {}, "version": [3, 2]}', r"what Ensemble.save wrote, or load with .* xgboost.Booster\(model"),
         (json.dumps(SAVED)[:-20], "not a saved ensemble .* line 1"),
-        ("tree\nversion=v4\n", "not a saved ensemble .Expecting value"),
+        ("tree\nversion=v4\n", r"not a saved ensemble .Expecting value.*load with lightgbm.Booster\(model_file=…\)"),
         ('{"format": "boostplug.Ensemble", "version": 2}', "version 2 of the format is unknown"),
         (json.dumps(SAVED).replace("0.5", "NaN"), "must be a finite number"),
         (json.dumps(SAVED).replace("0.5", "1e999"), "must be a finite number"),

@@ -52,9 +52,9 @@ def doubts_on_columns(train: CheckedInputs, *, from_file: bool) -> list[str]:
         if is_frame(train.X) and (n_repeated := n_repeated_places(values, query)) is not None:
             repeated = f" In {n_repeated:,} rows the number stands in its query twice: are these rows repeated?"
             found.append(
-                f"Column {name!r} numbers the rows of each query, as the places where users saw them do. If they are, "
-                f"pass position={name!r} (--position {name}); else, if it is not a measurement, drop=[{name!r}] "
-                f"(--drop {name}).{repeated * bool(n_repeated)}"
+                f"Column {name!r} numbers the rows of each query, as places in a list do. If users saw the rows at "
+                f"these places, pass position={name!r} (--position {name}). If not, and if it is no measurement "
+                f"either, pass drop=[{name!r}] (--drop {name}).{repeated * bool(n_repeated)}"
             )
     said = [f"Read as categories: {', '.join(samples)}."] * bool(samples)
     if ids:

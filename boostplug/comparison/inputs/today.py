@@ -74,6 +74,7 @@ def _doubts(name: str, data: LoadedData, metric: Metric) -> Iterator[str]:
         remedy = f"if {better} is better, pass today={other!r} (--today={other})"
         if today == "order":
             remedy = "if the rows are in reverse order, sort them so that the top of each list comes first"
+        remedy += "; or the propensities are too strong" * ("test" in data.weighed_clicks)
         figures = f"{metric.name} {short(_mean(metric, tests))}, chance {short(_mean(random, tests, constant=True))}"
         yield f"{name} ranks worse than a random order ({figures}); {remedy}"
 
