@@ -187,8 +187,11 @@ def importance(
     Notes
     -----
     Arguments may be names of columns of X, and those that `fit` was given by name need not be repeated. Weights that
-    `fit` was given by name count in the metric. Contributions are computed for some 65,536 rows at a time. They take most of the time, in proportion to rows and trees; a few
-    thousand queries are enough. Shuffling takes `n_repeats` predictions of X for each feature that the model uses.
+    `fit` was given by name count in the metric.
+
+    Contributions are computed for some 65,536 rows at a time. They take most of the time, in proportion to rows and
+    trees; a few thousand queries are enough. Shuffling takes `n_repeats` predictions of X for each feature that the
+    model uses.
 
     A feature that tells the same as another shares its importance with it, and loses little when it is shuffled.
 
