@@ -11,7 +11,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 FOLDERS = ("guides", "tutorials")
-AIM = 16  # words
+AIM = 12  # words
 N_WORST = 10
 # What ends a sentence, then a space and what may begin one. Not after these.
 _END = re.compile(r"(?<=[.!?])[*)\"”]*\s+(?=[*(\"“]*[A-Z`±Δ0-9])")
