@@ -197,6 +197,7 @@ def test_models_without_contributions_are_refused():
             bp.why(model, X, 0, 1)
 
 
+@pytest.mark.ci
 @pytest.mark.cluster
 def test_models_of_dask_are_explained_as_those_of_one_machine():
     dask = pytest.importorskip("dask.dataframe")
