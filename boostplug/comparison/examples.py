@@ -24,7 +24,7 @@ OWN = ("query", "change", "new place", "old place", "label", "new score", "old s
 DEPTH = 10  # documents of the new and of the old order
 _MOST_COLUMNS = 4
 _MOST_IMPORTANT = 5
-_ROWS = 1000  # of the test part of a fold, in complete queries, by which columns are important
+_ROWS, _QUERIES = 1000, 20  # of the test part of a fold, at least, by which columns are important
 _NO_CONTRIBUTIONS = (b"\n[linear_tree: 1]\n", b"\naverage_output\n")  # in LightGBM's models
 _NEED = "examples of a comparison need"
 
@@ -127,7 +127,8 @@ def most_important(comparison: Comparison, method: Method) -> list[dict[str, Any
     """
     shares = []
     for fold, part in enumerate(comparison.data.tests):
-        some = part.take_queries(np.arange(0, part.queries.n_queries, -(-part.queries.n_rows // _ROWS)))
+        every = max(1, min(part.queries.n_rows // _ROWS, part.queries.n_queries // _QUERIES))
+        some = part.take_queries(np.arange(0, part.queries.n_queries, every))
         if learnt := _learnt(comparison, method, fold, some, n_seeds=1):
             model, X, names = learnt
             found = importance(model, X, group=some.group).set_index("feature")["importance"].rename(names)

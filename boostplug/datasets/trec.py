@@ -282,7 +282,8 @@ def join_trec(data: RankingData, *tables: Qrels | Run) -> RankingData:
             check_unique(names, "data, with the tag of the run,")
             scores = _values_of_rows(data, f"the run {table.tag!r}", table[:3], "get the score NaN")
             query = data.queries.query_of_row.tolist()
-            kept = scores.astype(np.float32 if getattr(data.X, "dtype", None) == np.float32 else float)
+            single = not hasattr(data.X, "iloc") and data.X.dtype == np.float32
+            kept = scores.astype(np.float32 if single else float)
             if len({*zip(query, kept, strict=True)}) < len({*zip(query, scores, strict=True)}):
                 warn_user(f"unequal scores of the run {table.tag!r} are equal in X's float32; pass X.astype(float)")
             data = replace(data, X=with_column(data.X, table.tag, scores), feature_names=names)

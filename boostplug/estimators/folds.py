@@ -19,7 +19,7 @@ from boostplug.core.threads import get_num_threads
 from boostplug.data.inputs import CheckedInputs
 from boostplug.data.pairs import Pairs
 from boostplug.data.queries import Queries
-from boostplug.data.tables import rows_of
+from boostplug.data.tables import is_frame, rows_of
 from boostplug.estimators.inputs import (
     START,
     callbacks_of,
@@ -255,7 +255,9 @@ def _mean_ranker(ranker: Any, fitted: Sequence[Any], booster: Any, given: Checke
     for name in ("_best_iteration", "_best_score", "_evals_result", "evals_result_"):
         if name in vars(mean):
             vars(mean)[name] = -1 if name == "_best_iteration" else {}
-    mean.training_summary_ = mean.training_summary_._replace(columns={"qid": "qid", **given.columns})
+    missing = given.X.isna().to_numpy() if is_frame(given.X) else hasattr(given.X, "nnz") or np.isnan(given.X)
+    of_all = {"columns": {"qid": "qid", **given.columns}, "has_missing": bool(np.any(missing))}
+    mean.training_summary_ = mean.training_summary_._replace(**of_all)
     loss = loss_of(getattr(mean, "objective_", ranker.objective))
     mean.position_bias_ = fitted_position_bias(loss, mean.predict, given)
     return mean

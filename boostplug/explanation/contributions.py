@@ -12,7 +12,7 @@ from boostplug.core.arrays import Floats
 from boostplug.core.checks import check_no_class, column_names, shown
 from boostplug.core.extras import imported
 from boostplug.data.inputs import selected
-from boostplug.data.tables import Schema, align, as_features, rows_of, schema_of, with_text_categories
+from boostplug.data.tables import Schema, align, as_features, check_unique, rows_of, schema_of, with_text_categories
 from boostplug.model.ensemble import Ensemble
 from boostplug.model.trees import names_of
 from boostplug.weak_rankers import Feature
@@ -66,9 +66,11 @@ def columns_of_model(ranker: Any, X: Any) -> list[str] | None:
     """Return the columns of a table that a booster names, in its order; None if the table has not all of them."""
     check_no_class("ranker", ranker, object)
     model, names = _model_of(ranker), [name for name in column_names(X) if isinstance(name, str)]
-    written, known = dict(zip(_written(names, model), names, strict=True)), names_of(model)
-    found = [written[name] for name in known if name in written]
-    return found if len(found) == len(known) and not _are_numbers(known) else None
+    written, known = _written(names, model), names_of(model)
+    check_unique([name for name in written if name in known], "X, with blanks as LightGBM writes them,")
+    by_name = dict(zip(written, names, strict=True))
+    found = [by_name[name] for name in known if name in by_name]
+    return found if len(found) == len(known) else None
 
 
 def _are_numbers(known: Sequence[str]) -> bool:

@@ -186,8 +186,8 @@ def importance(
 
     Notes
     -----
-    Arguments may be names of columns of X, and those that `fit` was given by name need not be repeated. Weights that
-    `fit` was given by name count in the metric.
+    `y` and `qid` may be names of columns of X, and those that `fit` was given by name need not be repeated. Weights
+    that `fit` was given by name count in the metric.
 
     Contributions are computed for some 65,536 rows at a time. They take most of the time, in proportion to rows and
     trees; a few thousand queries are enough. Shuffling takes `n_repeats` predictions of X for each feature that the

@@ -4,6 +4,7 @@ import json
 import re
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from math import isnan
 from textwrap import indent
@@ -135,7 +136,8 @@ def export(
         feature_names = names  # as the table has them, before LightGBM changed them
     names = _names(names_of(plain), feature_names, engine)
     known = (fitted_columns and fitted_columns.categories) or {}
-    exported, added = _written(plain, to, names, known, missing, offset, options)
+    never_missing = summary is not None and not summary.has_missing
+    exported, added = _written(plain, to, names, known, missing, offset, options, never_missing=never_missing)
     if X is not None:
         if summary is not None:
             X = model.select_features(X)
@@ -190,7 +192,15 @@ def _names(own: list[str], feature_names: Sequence[str] | None, engine: Engine) 
 
 
 def _written(
-    plain: Any, to: str, names: list[str], known: Categories, missing: str | None, offset: Any, options: dict[str, str]
+    plain: Any,
+    to: str,
+    names: list[str],
+    known: Categories,
+    missing: str | None,
+    offset: Any,
+    options: dict[str, str],
+    *,
+    never_missing: bool,
 ) -> tuple[Any, float]:
     """Return what the engine's writer makes of a model, and the constant that is added to its scores.
 
@@ -205,6 +215,8 @@ def _written(
         model = TreeModel.from_lightgbm(plain, known, names)
     else:
         model = TreeModel.from_xgboost(plain)
+    if never_missing:  # a linear part sends missing values to the median, which no data has taught
+        model = replace(model, learnt_missing=False)
     missing_is_zero = _fills_with_zero(model, to, missing)
     if engine.dump and isinstance(plain, Ensemble):
         return engine.dump(plain.to_lightgbm(), names, {}), 0.0

@@ -97,19 +97,19 @@ def counts_at_nodes(tree: Tree, X: NDArray[np.floating] | None) -> tuple[NDArray
     return count, unit
 
 
-def block_of(tree: Tree, X: NDArray[np.floating] | None = None, *, reads_missing: bool = True) -> str:
-    """Return a tree's lines in the model; one that does not read missing values takes them for 0, as LightGBM's do."""
+def block_of(tree: Tree, X: NDArray[np.floating] | None = None) -> str:
+    """Return a tree's lines in the model."""
     inner, leaf = np.flatnonzero(~tree.leaf), np.flatnonzero(tree.leaf)
     number = np.empty(len(tree.value), np.int64)  # inner nodes and leaves are counted apart, leaves as -1, -2, …
     number[inner], number[leaf] = np.arange(len(inner)), ~np.arange(len(leaf))
-    (count, _), reads = counts_at_nodes(tree, X), _MISSING_IS_NAN * reads_missing
+    count, _ = counts_at_nodes(tree, X)
     return _lines(
         num_leaves=len(leaf),
         num_cat=0,
         split_feature=_row(tree.feature[inner]),
         split_gain=_row(tree.changes[inner]),
         threshold=_row(np.maximum(tree.threshold[inner], _LOWEST)),
-        decision_type=_row(np.where(tree.missing_left[inner], reads + _DEFAULT_LEFT, reads)),
+        decision_type=_row(np.where(tree.missing_left[inner], _MISSING_IS_NAN + _DEFAULT_LEFT, _MISSING_IS_NAN)),
         left_child=_row(number[tree.left[inner]]),
         right_child=_row(number[tree.right[inner]]),
         leaf_value=_row(tree.value[leaf]),

@@ -69,11 +69,6 @@ def plus_trees(booster: Any, weight: float, trees: Sequence[Tree], X: NDArray[np
     return _SUMS[framework_of(booster)]([booster], weight, trees, X)
 
 
-def _has_missing(tree: Tree, X: NDArray[np.floating]) -> bool:
-    """Return whether a column that the tree splits has missing values."""
-    return bool(np.isnan(X[:, np.unique(tree.feature[~tree.leaf])]).any())
-
-
 def _check_same(what: str, values: Sequence[Any]) -> None:
     """Raise where the models do not agree."""
     for number, value in enumerate(values):
@@ -99,7 +94,7 @@ def _lightgbm(boosters: Sequence[Any], weight: float, more: Sequence[Tree] = (),
     for text in texts:
         _, *trees = re.split(r"^Tree=\d+\n", text.partition("\nend of trees\n")[0], flags=re.MULTILINE)
         blocks += [_LEAVES.sub(scaled, tree).rstrip("\n") for tree in trees]
-    blocks += [block_of(tree, X, reads_missing=_has_missing(tree, X)).rstrip("\n") for tree in more]
+    blocks += [block_of(tree, X).rstrip("\n") for tree in more]
     blocks = [f"Tree={i}\n{block}\n\n\n" for i, block in enumerate(blocks)]
     head = texts[0].partition("\n\n")[0]
     sizes = " ".join(str(len(block.encode())) for block in blocks)
@@ -130,12 +125,7 @@ def _xgboost(boosters: Sequence[Any], weight: float, more: Sequence[Tree] = (), 
         tree["id"] = number
     n_boosted, step = len(trees), int(mean["gbtree_model_param"]["num_parallel_tree"])
     n_features = int(learners[0]["learner_model_param"]["num_feature"])
-    side = trees[0]["default_left"][0]  # that of all splits, if training had no missing values
-    for number, tree in enumerate(more):
-        entry = entry_of(tree, 0.0, n_boosted + number, n_features, X)
-        if not _has_missing(tree, X):
-            entry["default_left"] = [side] * len(entry["default_left"])
-        trees.append(entry)
+    trees += [entry_of(tree, 0.0, n_boosted + number, n_features, X) for number, tree in enumerate(more)]
     mean["trees"], mean["tree_info"] = trees, [0] * len(trees)
     mean["gbtree_model_param"]["num_trees"] = str(len(trees))
     mean["iteration_indptr"] = [*range(0, n_boosted + 1, step), *range(n_boosted + 1, len(trees) + 1)]

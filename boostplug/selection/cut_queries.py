@@ -30,6 +30,8 @@ class TrainingSummary(NamedTuple):
     """Columns that are no features, by what they hold."""
     sizes: QuerySizes | None = None
     """Those of the queries; None if their ids are not known."""
+    has_missing: bool = True
+    """Whether a feature had missing values; True where nobody has looked."""
 
 
 def query_sizes(X: Any, qid: Any, boundaries: NDArray[np.int64]) -> QuerySizes | None:

@@ -351,10 +351,15 @@ def test_a_linear_part_of_choices_is_their_logit(F):
 
 @every_framework
 def test_a_linear_part_exports_as_the_trees_do(F):
-    """It reads missing values only in columns that had some."""
+    """Also where missing values, of which the training had none, stand at the median."""
     full = np.nan_to_num(X)
-    bp.export(fit_folds(F, X=full, linear=True), to="solr", name="mean", X=full)
     missing = np.where(np.arange(len(Y))[:, None] % 3, full, np.nan)
+    plain, mean = (fit_folds(F, X=full, linear=linear) for linear in (False, True))
+    bp.export(mean, to="solr", name="mean", X=full)
+    with pytest.raises(ValueError, match="learnt from missing values"):  # a booster does not know of none
+        bp.export(mean.booster_ if F is LIGHTGBM else mean.get_booster(), to="solr")
+    linear = bp.LinearRanker().fit(full, Y, qid=QID).predict(missing)
+    assert np.corrcoef(mean.predict(missing) - 2 / 3 * plain.predict(missing), linear)[0, 1] > 1.0 - 1e-6
     mean = fit_folds(F, X=missing, linear=True)
     with pytest.raises(ValueError, match="learnt from missing values"):
         bp.export(mean, to="solr")

@@ -1,6 +1,7 @@
 """Contributions add up to the differences of scores, for models of all kinds."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from adapters.harness import lgb, xgb
 from explanation.models import (
@@ -106,6 +107,19 @@ def test_a_table_names_the_columns_of_a_model_that_was_trained_on_an_array(name)
     found, expected = bp.why(model, frame, 0, 1), bp.why(model, rows, 0, 1)
     assert {*found["feature"]} == {*frame.columns}
     assert found["contribution"].tolist() == expected["contribution"].tolist()
+
+
+def test_names_that_a_framework_may_have_given_are_names_too():
+    frame = pd.DataFrame(X[:, :2], columns=["Column_0", "Column_1"])
+    model = lightgbm(frame, plain=True)
+    assert bp.why(model, frame[["Column_1", "Column_0"]], 0, 1).equals(bp.why(model, frame, 0, 1))
+
+
+def test_a_name_with_a_blank_stands_for_one_column():
+    frame = pd.DataFrame(X[:, :2], columns=["a b", "c"])
+    model = lightgbm(frame, plain=True)
+    with pytest.raises(ValueError, match="X, with blanks as LightGBM writes them, holds 'a_b' 2 times"):
+        bp.why(model, frame.assign(a_b=99.0), 0, 1)
 
 
 def test_a_loaded_ranker_reads_tables_as_its_predict_does(tmp_path):
