@@ -1,7 +1,7 @@
 """Queries that rank most differently after a change, and why: for a person to look at before anything ships."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -28,12 +28,17 @@ _ROWS, _QUERIES = 1000, 20  # of the test part of a fold, at least, by which col
 _NO_CONTRIBUTIONS = (b"\n[linear_tree: 1]\n", b"\naverage_output\n")  # in LightGBM's models
 _NEED = "examples of a comparison need"
 
-Swap = tuple[int, tuple[int, int], tuple[int, int, int], int]
-"""The first change of an order: the fold, the row that is now at that place and the row that was, and three places.
 
-The places are this one, that of the first row before, and that of the second row now. The last number counts the rows
-of the example.
-"""
+class Swap(NamedTuple):
+    """The first place of a query that the new order gives to another document."""
+
+    fold: int
+    rows: tuple[int, int]
+    """The document that is there now, and the one that was."""
+    places: tuple[int, int, int]
+    """This place, the old one of the first document, and the new one of the second."""
+    n_rows: int
+    """Rows of the example."""
 
 
 def examples(comparison: Comparison, pairs: MethodPairs, n: int) -> tuple[Any, list[Swap]]:
@@ -53,7 +58,7 @@ def examples(comparison: Comparison, pairs: MethodPairs, n: int) -> tuple[Any, l
         rows = rows[np.argsort(new[rows])]
         one = rows[np.argmax(new[rows] != old[rows])]
         other = rows[np.argmax(old[rows] == new[one])]
-        swaps.append((fold, (one, other), (new[one], old[one], new[other]), len(rows)))
+        swaps.append(Swap(fold, (one, other), (new[one], old[one], new[other]), len(rows)))
         features.append(_features(tests[fold], rows))
         columns = (new, old, queries.labels, *means[fold])
         values = (tests[fold].ids[query], change, *(column[rows] for column in columns))
@@ -143,11 +148,13 @@ def reasons(comparison: Comparison, pairs: MethodPairs, swaps: Sequence[Swap]) -
     """Return why the new order has the first document of each swap above the second; None of what is no booster."""
     tests, found = comparison.data.tests, list[Any]()
     models = {fold: _learnt(comparison, new, fold, tests[fold]) for fold, (new, _) in pairs.items()}
-    for fold, rows, places, _ in swaps:
-        if learnt := models[fold]:
-            model, X, names = learnt
-            columns = why(model, X, *rows).replace({"feature": names}).to_dict("records")
-        found.append({"places": places, "columns": columns} if learnt else None)
+    for swap in swaps:
+        if (learnt := models[swap.fold]) is None:
+            found.append(None)
+            continue
+        model, X, names = learnt
+        columns = why(model, X, *swap.rows).replace({"feature": names}).to_dict("records")
+        found.append({"places": swap.places, "columns": columns})
     return found
 
 

@@ -12,7 +12,7 @@ from boostplug import losses, metrics
 from boostplug.comparison.comparison import Comparison, FoldSeed
 from boostplug.comparison.inputs.columns import TODAY
 from boostplug.comparison.inputs.folds import LoadedData
-from boostplug.comparison.training.baselines import LINEAR, loss_of_linear
+from boostplug.comparison.training.baselines import LINEAR, loss_of_linear, numbers_of
 from boostplug.comparison.training.frameworks import FRAMEWORKS, NO_FRAMEWORK, framework_objective
 from boostplug.comparison.training.plan import Setting
 from boostplug.comparison.training.runs import Method, MethodRun
@@ -60,7 +60,7 @@ def _arguments(comparison: Comparison, method: Method, tuned: Setting | None, se
         params |= {} if features is None else {"features": features}
     elif method.objective == LINEAR:
         if data.has_categories:  # which it does not read
-            features = [name for name, kind in data.folds[0][0].X.dtypes.items() if not hasattr(kind, "categories")]
+            features = [*numbers_of(data.folds[0][0].X).columns]
         objective = LinearRanker(loss=loss_of_linear(data), features=features)
     return {"framework": method.framework, "objective": objective, "params": params, "rounds": rounds}
 

@@ -205,7 +205,7 @@ class CompareResult:
         if decision and decision.compares:
             table, swaps = examples(self.outcomes, decision.pairs, 10)
             rows, why = iter(table.to_dict("records")), reasons(self.outcomes, decision.pairs, swaps)
-            found = [[*islice(rows, n_rows)] for *_, n_rows in swaps]
+            found = [[*islice(rows, swap.n_rows)] for swap in swaps]
         today = datetime.now().astimezone().date().isoformat()
         write_file(path, page({**self.document, "examples": found, "reasons": why, "date": today}))
 

@@ -37,10 +37,9 @@ class ReadModel(NamedTuple):
 
 def read_model(ranker: Any, X: Any) -> ReadModel:
     """Return a fitted ranker or booster with a table, which must have the columns of the training set."""
-    check_no_class("ranker", ranker, object)
+    model = _model_of(ranker)
     ranker = ranker.to_local() if hasattr(ranker, "to_local") else ranker  # of Dask
     table = ranker.select_features(X) if hasattr(ranker, "select_features") else X
-    model = _model_of(ranker)
     known, fitted = tuple(names_of(model)), getattr(getattr(ranker, "training_summary_", None), "schema", None)
     table = selected(table, columns_of_model(ranker, table)) if fitted is None else table
     features = as_features(table, fitted=fitted)
@@ -64,7 +63,6 @@ def read_model(ranker: Any, X: Any) -> ReadModel:
 
 def columns_of_model(ranker: Any, X: Any) -> list[str] | None:
     """Return the columns of a table that a booster names, in its order; None if the table has not all of them."""
-    check_no_class("ranker", ranker, object)
     model, names = _model_of(ranker), [name for name in column_names(X) if isinstance(name, str)]
     written, known = _written(names, model), names_of(model)
     check_unique([name for name in written if name in known], "X, with blanks as LightGBM writes them,")
@@ -85,6 +83,7 @@ def _written(names: Sequence[str], model: Any) -> tuple[str, ...]:
 
 def _model_of(ranker: Any) -> Any:
     """Return the booster or ensemble of a fitted ranker, or the ranker if it is one itself."""
+    check_no_class("ranker", ranker, object)
     if hasattr(ranker, "fit"):
         check_is_fitted(ranker)
     model = getattr(ranker, "booster_", getattr(ranker, "model_", ranker))
@@ -113,8 +112,8 @@ def _of_xgboost(ranker: Any, booster: Any) -> Callable[..., Any]:
     """Return what predicts as the ranker does, with more arguments of the booster's `predict`."""
     best = None if getattr(ranker, "booster", "gblinear") == "gblinear" else booster.attr("best_iteration")
     rounds = (0, 0 if best is None else int(best) + 1)
-    names = {"missing": "missing", "nthread": "n_jobs", "feature_types": "feature_types"}
-    given = {name: getattr(ranker, own, None) for name, own in names.items()}
+    given = {name: getattr(ranker, name, None) for name in ("missing", "feature_types")}
+    given["nthread"] = getattr(ranker, "n_jobs", None)
     matrix = imported("xgboost", "its models need").DMatrix
 
     def predicted(rows: Any, **kind: bool) -> Any:

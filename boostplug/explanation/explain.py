@@ -213,9 +213,8 @@ def importance(
     labels = np.zeros(n_rows) if y is None else y
     own = isinstance(ranker, RankingScore)
     inputs = partial(inputs_to_judge, ranker) if own else partial(Inputs, features=columns_of_model(ranker, X))
-    unread = inputs(
-        X=X, y=labels, qid=qid, group=group, labelled=labelled, keep=column_names(X)
-    )  # a column may equal labels here
+    # A column may equal the labels, which `fit` refuses: nothing is learnt here.
+    unread = inputs(X=X, y=labels, qid=qid, group=group, labelled=labelled, keep=column_names(X))
     given = unread.check(ranker.training_summary_.schema if own else None)
     model = read_model(ranker, given.X)
     values = _moved_within_queries(model, given.queries.boundaries)
@@ -241,6 +240,7 @@ def importance(
 def _moved_within_queries(model: ReadModel, boundaries: Ints) -> Floats:
     """Return the mean distance of contributions from their mean in the query, of shape (n_features,)."""
     first = np.unique(boundaries)  # without empty queries
+    # Complete queries from each multiple of `_BLOCK` rows to the next.
     blocks = first[np.unique(np.searchsorted(first, np.arange(0, first[-1] + _BLOCK, _BLOCK)).clip(max=len(first) - 1))]
     total = np.zeros(len(model.names))
     for begin, end in pairwise(blocks):
